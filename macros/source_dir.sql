@@ -1,0 +1,23 @@
+{#- Folder of a source for the current target. `synthetic` reads only what `ehrbench synth` wrote,
+    whatever the variables say; `demo` falls back to the layout of the shared test data. The
+    completions store is the same folder that python/ehrbench/paths.py names. -#}
+{% macro source_dir(source_name) -%}
+    {%- if source_name == 'completions' -%}
+        {{ return(env_var('EHRBENCH_COMPLETIONS_DIR', '')
+            or 'build/' ~ target.name ~ '/completions') }}
+    {%- endif -%}
+    {%- if target.name == 'synthetic' -%}
+        {{ return(env_var('EHRBENCH_SYNTH_DIR', 'build/synthetic') ~ '/'
+            ~ ('truth' if source_name == 'truth' else 'raw/' ~ source_name)) }}
+    {%- endif -%}
+    {%- set given = env_var('EHRBENCH_' ~ source_name | upper ~ '_DIR', '') -%}
+    {%- if given or target.name != 'demo' -%}
+        {{ return(given) }}
+    {%- endif -%}
+    {%- set shared = env_var('EHRBENCH_SHARED_DIR', '../shared') ~ '/data/' -%}
+    {%- set layout = {
+        'mimic_iv': 'mimic-iv-demo', 'mimic_iii': 'mimic-iii-demo',
+        'omop': 'omop-mimic-iv-demo', 'umls': 'kb-open/umls', 'semmeddb': 'kb-open/semmeddb',
+        'drugbank': 'kb-open/drugbank', 'icd': 'kb-open/icd', 'atc': 'kb-open/atc'} -%}
+    {{ return(shared ~ layout[source_name] if source_name in layout else '') }}
+{%- endmacro %}

@@ -1,0 +1,24 @@
+with
+
+run_plan as (
+
+    select * from {{ ref('run_plan') }}
+
+),
+
+models as (
+
+    select * from {{ ref('models') }}
+
+),
+
+answer_prompts as (
+
+    select * from {{ ref('int_answer_prompts') }}
+
+),
+
+{{ plan_requests('answer_prompts', 'answers', 'task', ['n_options'],
+    carry=['item_id', 'arm', 'task', 'n_options']) }}
+
+select * from planned

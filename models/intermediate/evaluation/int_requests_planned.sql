@@ -1,0 +1,105 @@
+{{ config(materialized='view') }}
+
+with
+
+extraction_requests as (
+
+    select * from {{ ref('int_extraction_requests') }}
+
+),
+
+extraction_prompts as (
+
+    select * from {{ ref('int_extraction_prompts') }}
+
+),
+
+answer_requests as (
+
+    select * from {{ ref('int_answer_requests') }}
+
+),
+
+answer_prompts as (
+
+    select * from {{ ref('int_answer_prompts') }}
+
+),
+
+prompts as (
+
+    select * from {{ ref('fct_prompts') }}
+
+),
+
+extraction_payloads as (
+
+    select
+        prompt_key,
+        min(messages) as messages,
+        min(json_schema) as json_schema
+    from extraction_prompts
+    group by prompt_key
+
+),
+
+answer_payloads as (
+
+    select
+        prompts.prompt_key,
+        prompts.messages,
+        answer_prompts.template_key
+    from answer_prompts
+    inner join prompts
+        on answer_prompts.prompt_key = prompts.prompt_key
+        and answer_prompts.item_id = prompts.item_id
+        and answer_prompts.arm = prompts.arm
+
+),
+
+united as (
+
+    select
+        requests.request_key,
+        requests.stage,
+        requests.prompt_key,
+        requests.model,
+        requests.revision,
+        requests.engine,
+        requests.mode,
+        requests.repetition,
+        requests.sampling,
+        requests.max_attempts,
+        requests.plan_rank,
+        payloads.messages,
+        payloads.json_schema,
+        cast(null as integer) as n_options,
+        requests.prompt_task as prefix_group
+    from extraction_requests as requests
+    inner join extraction_payloads as payloads
+        on requests.prompt_key = payloads.prompt_key
+    union all
+    select
+        requests.request_key,
+        requests.stage,
+        requests.prompt_key,
+        requests.model,
+        requests.revision,
+        requests.engine,
+        requests.mode,
+        requests.repetition,
+        requests.sampling,
+        requests.max_attempts,
+        requests.plan_rank,
+        payloads.messages,
+        cast(null as varchar) as json_schema,
+        requests.n_options,
+        -- Items of one template share their scenario, so a prefix cache serves them together.
+        concat_ws('|', requests.task, payloads.template_key) as prefix_group
+    from answer_requests as requests
+    inner join answer_payloads as payloads
+        on requests.prompt_key = payloads.prompt_key
+
+)
+
+select * from united

@@ -1,0 +1,259 @@
+-- The null of the checks: a visit's subjects paired with the objects of another patient's visit.
+-- Visits stand in md5 order in a ring; the donor is the next one of another patient. Objects whose
+-- concept the own visit has are left out, so every pair is truly foreign.
+with
+
+task_events as (
+
+    select * from {{ ref('int_task_events') }}
+
+),
+
+visits as (
+
+    select * from {{ ref('dim_visits') }}
+
+),
+
+events as (
+
+    select
+        event_key,
+        visit_key
+    from {{ ref('fct_visit_events') }}
+
+),
+
+-- Parts of combinations count too: who was given the combination was given its parts.
+event_concepts as (
+
+    select
+        event_key,
+        cui_id
+    from {{ ref('brg_event_concepts') }}
+    where cui_id is not null and mapping_level <> 'none'
+
+),
+
+relations as (
+
+    select * from {{ ref('relations') }}
+
+),
+
+units as (
+
+    select distinct
+        visits.source,
+        visits.patient_key,
+        task_events.prompt_task,
+        task_events.visit_key,
+        task_events.target_visit_key
+    from task_events
+    inner join visits
+        on task_events.visit_key = visits.visit_key
+
+),
+
+ring as (
+
+    select
+        *,
+        row_number() over (
+            partition by source, prompt_task
+            order by {{ key(['visit_key', 'prompt_task', "'shuffled'"]) }}, visit_key
+        ) as place,
+        count(*) over (partition by source, prompt_task) as n_places
+    from units
+
+),
+
+tries as (
+
+    select cast(generate_series as bigint) as step
+    from generate_series(1, {{ var('shuffled_donor_tries') }})
+
+),
+
+donors as (
+
+    select
+        ring.source,
+        ring.prompt_task,
+        ring.visit_key,
+        ring.target_visit_key,
+        donor_ring.visit_key as donor_visit_key,
+        donor_ring.target_visit_key as donor_target_visit_key
+    from ring
+    cross join tries
+    inner join ring as donor_ring
+        on ring.source = donor_ring.source
+        and ring.prompt_task = donor_ring.prompt_task
+        and (ring.place - 1 + tries.step) % ring.n_places + 1 = donor_ring.place
+    where ring.place <= {{ var('shuffled_max_visits') }}
+        and ring.patient_key <> donor_ring.patient_key
+    qualify row_number() over (
+        partition by ring.visit_key, ring.target_visit_key, ring.prompt_task
+        order by tries.step
+    ) = 1
+
+),
+
+own_visits as (
+
+    select distinct
+        visit_key,
+        target_visit_key,
+        visit_key as own_visit_key
+    from donors
+    union
+    select distinct
+        visit_key,
+        target_visit_key,
+        target_visit_key as own_visit_key
+    from donors
+    where target_visit_key is not null
+
+),
+
+own_concepts as (
+
+    select distinct
+        own_visits.visit_key,
+        own_visits.target_visit_key,
+        event_concepts.cui_id
+    from own_visits
+    inner join events
+        on own_visits.own_visit_key = events.visit_key
+    inner join event_concepts
+        on events.event_key = event_concepts.event_key
+
+),
+
+subjects as (
+
+    select
+        donors.source,
+        donors.prompt_task,
+        donors.visit_key,
+        donors.target_visit_key,
+        task_events.event_key,
+        task_events.event_type
+    from donors
+    inner join task_events
+        on donors.visit_key = task_events.visit_key
+        and donors.target_visit_key is not distinct from task_events.target_visit_key
+        and donors.prompt_task = task_events.prompt_task
+    where task_events.role_allowed in ('subject', 'both')
+    qualify row_number() over (
+        partition by donors.visit_key, donors.target_visit_key, donors.prompt_task
+        order by task_events.event_key
+    ) <= {{ var('shuffled_per_visit') }}
+
+),
+
+donor_objects as (
+
+    select
+        donors.prompt_task,
+        donors.visit_key,
+        donors.target_visit_key,
+        task_events.event_key,
+        task_events.event_type
+    from donors
+    inner join task_events
+        on donors.donor_visit_key = task_events.visit_key
+        and donors.donor_target_visit_key is not distinct from task_events.target_visit_key
+        and donors.prompt_task = task_events.prompt_task
+    where task_events.role_allowed in ('object', 'both')
+
+),
+
+own_objects as (
+
+    select distinct
+        donor_objects.visit_key,
+        donor_objects.target_visit_key,
+        donor_objects.event_key
+    from donor_objects
+    inner join event_concepts
+        on donor_objects.event_key = event_concepts.event_key
+    inner join own_concepts
+        on donor_objects.visit_key = own_concepts.visit_key
+        and donor_objects.target_visit_key is not distinct from own_concepts.target_visit_key
+        and event_concepts.cui_id = own_concepts.cui_id
+
+),
+
+objects as (
+
+    select donor_objects.*
+    from donor_objects
+    left join own_objects
+        on donor_objects.visit_key = own_objects.visit_key
+        and donor_objects.target_visit_key is not distinct from own_objects.target_visit_key
+        and donor_objects.event_key = own_objects.event_key
+    where own_objects.event_key is null
+    qualify row_number() over (
+        partition by
+            donor_objects.visit_key, donor_objects.target_visit_key, donor_objects.prompt_task
+        order by donor_objects.event_key
+    ) <= {{ var('shuffled_per_visit') }}
+
+),
+
+pairs as (
+
+    select
+        subjects.source,
+        relations.task,
+        subjects.prompt_task,
+        subjects.visit_key,
+        subjects.target_visit_key,
+        subjects.event_key as subject_event_key,
+        relations.relation,
+        objects.event_key as object_event_key
+    from subjects
+    inner join objects
+        on subjects.visit_key = objects.visit_key
+        and subjects.target_visit_key is not distinct from objects.target_visit_key
+        and subjects.prompt_task = objects.prompt_task
+    inner join relations
+        on subjects.prompt_task = relations.prompt_task
+        and subjects.event_type = relations.subject_type
+        and objects.event_type = relations.object_type
+
+),
+
+capped as (
+
+    select *
+    from pairs
+    qualify row_number() over (
+        partition by visit_key, target_visit_key, prompt_task
+        order by
+            {{ key(['visit_key', 'subject_event_key', 'relation', 'object_event_key']) }},
+            subject_event_key, relation, object_event_key
+    ) <= {{ var('shuffled_per_visit') }}
+
+),
+
+proposals as (
+
+    select
+        'shuffled_visits' as generator,
+        cast(null as varchar) as request_key,
+        source,
+        task,
+        visit_key,
+        target_visit_key,
+        subject_event_key,
+        relation,
+        object_event_key,
+        cast(null as varchar) as why,
+        true as donor
+    from capped
+
+)
+
+select * from proposals

@@ -1,0 +1,161 @@
+-- The numbered lists of the extraction prompts: one row per visit (pair), prompt task and event,
+-- for visits that have at least one subject and one other event as object. Of each type and role so
+-- many are offered as extraction_roles allows, in md5 order; the others stay here as not offered.
+with
+
+event_roles as (
+
+    select * from {{ ref('int_event_roles') }}
+
+),
+
+extraction_roles as (
+
+    select * from {{ ref('extraction_roles') }}
+
+),
+
+pairs as (
+
+    select * from {{ ref('int_prognosis_pairs') }}
+
+),
+
+newly_coded as (
+
+    select * from {{ ref('int_newly_coded_diagnoses') }} where is_newly_coded
+
+),
+
+events_of_one_visit as (
+
+    select
+        event_roles.visit_key,
+        cast(null as varchar) as target_visit_key,
+        extraction_roles.prompt_task,
+        extraction_roles.role,
+        extraction_roles.event_type,
+        event_roles.event_key,
+        extraction_roles.list_order,
+        extraction_roles.max_offered
+    from event_roles
+    inner join extraction_roles
+        on event_roles.event_type = extraction_roles.event_type
+    where (extraction_roles.task = 'dx' and event_roles.is_dx_event)
+        or (
+            extraction_roles.task = 'tx' and extraction_roles.role = 'subject'
+            and event_roles.is_tx_subject
+        )
+        or (
+            extraction_roles.task = 'tx' and extraction_roles.role = 'object'
+            and event_roles.is_tx_object
+        )
+
+),
+
+subjects_of_pairs as (
+
+    select
+        pairs.visit_key,
+        pairs.target_visit_key,
+        extraction_roles.prompt_task,
+        extraction_roles.role,
+        extraction_roles.event_type,
+        event_roles.event_key,
+        extraction_roles.list_order,
+        extraction_roles.max_offered
+    from pairs
+    inner join event_roles
+        on pairs.visit_key = event_roles.visit_key
+    inner join extraction_roles
+        on event_roles.event_type = extraction_roles.event_type
+    where extraction_roles.task = 'px'
+        and extraction_roles.role = 'subject'
+        and event_roles.is_px_subject
+
+),
+
+objects_of_pairs as (
+
+    select
+        newly_coded.index_visit_key as visit_key,
+        newly_coded.visit_key as target_visit_key,
+        extraction_roles.prompt_task,
+        extraction_roles.role,
+        extraction_roles.event_type,
+        newly_coded.event_key,
+        extraction_roles.list_order,
+        extraction_roles.max_offered
+    from newly_coded
+    inner join extraction_roles
+        on extraction_roles.event_type = 'diagnosis'
+    where extraction_roles.task = 'px'
+        and extraction_roles.role = 'object'
+
+),
+
+candidates as (
+
+    select * from events_of_one_visit
+    union all
+    select * from subjects_of_pairs
+    union all
+    select * from objects_of_pairs
+
+),
+
+askable as (
+
+    select
+        visit_key,
+        target_visit_key,
+        prompt_task
+    from candidates
+    group by visit_key, target_visit_key, prompt_task
+    having count(*) >= 2
+        and bool_or(role in ('subject', 'both'))
+        and bool_or(role in ('object', 'both'))
+
+),
+
+ranked as (
+
+    select
+        candidates.*,
+        -- event_key is an md5 already: a fixed order that says nothing about the event.
+        row_number() over (
+            partition by
+                candidates.visit_key, candidates.target_visit_key, candidates.prompt_task,
+                candidates.role, candidates.event_type
+            order by candidates.event_key
+        ) <= least(candidates.max_offered, {{ var('max_offered_events') }}) as is_offered
+    from candidates
+    inner join askable
+        on candidates.visit_key = askable.visit_key
+        and candidates.target_visit_key is not distinct from askable.target_visit_key
+        and candidates.prompt_task = askable.prompt_task
+
+),
+
+numbered as (
+
+    select
+        visit_key,
+        target_visit_key,
+        prompt_task,
+        event_key,
+        event_type,
+        role as role_allowed,
+        is_offered,
+        case
+            when is_offered
+                then cast(row_number() over (
+                    partition by visit_key, target_visit_key, prompt_task, is_offered
+                    order by list_order, event_key
+                ) as integer)
+        end as event_number
+    from ranked
+
+)
+
+select * from numbered

@@ -1,0 +1,127 @@
+-- One row per template x concept that may stand beside its answer. The exponential is minus the
+-- logarithm of a uniform number made of the two keys, as an integer.
+with
+
+templates as (
+
+    select * from {{ ref('int_templates') }}
+
+),
+
+vocabulary as (
+
+    select * from {{ ref('int_answer_vocabulary') }}
+
+),
+
+scenario_concepts as (
+
+    select * from {{ ref('int_scenario_concepts') }}
+
+),
+
+cooccurrence as (
+
+    select * from {{ ref('int_concept_cooccurrence') }}
+
+),
+
+linked as (
+
+    select * from {{ ref('int_kb_linked_pairs') }}
+
+),
+
+excluded as (
+
+    select * from {{ ref('int_person_excluded_concepts') }}
+
+),
+
+conflicts as (
+
+    select * from {{ ref('int_option_conflicts') }}
+
+),
+
+plausible as (
+
+    select distinct
+        scenario_concepts.template_number,
+        vocabulary.pool_number,
+        vocabulary.task,
+        vocabulary.cui_id
+    from scenario_concepts
+    inner join cooccurrence
+        on scenario_concepts.cui_id = cooccurrence.scenario_cui_id
+    inner join vocabulary
+        on scenario_concepts.pool_number = vocabulary.pool_number
+        and cooccurrence.cui_id = vocabulary.cui_id
+        and cooccurrence.event_type = vocabulary.event_type
+
+),
+
+templates_linked as (
+
+    select distinct
+        scenario_concepts.template_number,
+        linked.cui_id
+    from scenario_concepts
+    inner join linked
+        on scenario_concepts.task = linked.task
+        and scenario_concepts.cui_id = linked.scenario_cui_id
+
+),
+
+not_linked as (
+
+    select plausible.*
+    from plausible
+    anti join templates_linked
+        on plausible.template_number = templates_linked.template_number
+        and plausible.cui_id = templates_linked.cui_id
+
+),
+
+not_in_record as (
+
+    select
+        not_linked.*,
+        templates.template_key,
+        templates.answer_cui_id
+    from not_linked
+    inner join templates
+        on not_linked.template_number = templates.template_number
+    anti join excluded
+        on templates.person_group = excluded.person_group
+        and not_linked.cui_id = excluded.cui_id
+
+),
+
+not_like_answer as (
+
+    select not_in_record.*
+    from not_in_record
+    anti join conflicts
+        on not_in_record.pool_number = conflicts.pool_number
+        and not_in_record.answer_cui_id = conflicts.cui_id
+        and not_in_record.cui_id = conflicts.other_cui_id
+    where not_in_record.cui_id <> not_in_record.answer_cui_id
+
+),
+
+candidates as (
+
+    select
+        template_number,
+        pool_number,
+        cui_id,
+        cast(round(-100000000 * ln((
+            cast(md5_number_lower({{ key(['template_key', 'cui_id', "'distractor'"]) }}) >> 11
+                as double) + 0.5
+        ) / 9007199254740992)) as bigint) as exponential
+    from not_like_answer
+
+)
+
+select * from candidates

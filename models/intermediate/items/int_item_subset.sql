@@ -1,0 +1,95 @@
+-- One row per item of the evaluation subset: per source and task a fixed md5 sample of templates,
+-- a few of one person, each with one paraphrase at every option count. Templates with every
+-- option count come first, so that the cells stay equal while there are enough of them.
+with
+
+rendered as (
+
+    select * from {{ ref('int_rendered_items') }}
+    where is_kept
+        and format = 'mcq'
+
+),
+
+release as (
+
+    select * from {{ ref('int_item_release') }}
+    where released
+
+),
+
+templates as (
+
+    select * from {{ ref('int_templates') }}
+
+),
+
+wordings_counted as (
+
+    select
+        rendered.template_key,
+        rendered.source,
+        rendered.task,
+        rendered.variant,
+        templates.person_group,
+        count(*) as n_items
+    from rendered
+    inner join release
+        on rendered.item_id = release.item_id
+    inner join templates
+        on rendered.template_key = templates.template_key
+    group by all
+
+),
+
+one_wording as (
+
+    select
+        *,
+        {{ key(["'" ~ var('subset_seed') ~ "'", 'template_key']) }} as draw_key
+    from wordings_counted
+    qualify row_number() over (
+        partition by template_key
+        order by
+            n_items desc,
+            {{ key(["'" ~ var('subset_seed') ~ "'", 'template_key', 'variant']) }},
+            variant
+    ) = 1
+
+),
+
+spread as (
+
+    select *
+    from one_wording
+    qualify row_number() over (
+        partition by source, task, person_group
+        order by n_items desc, draw_key, template_key
+    ) <= {{ var('subset_templates_per_patient') }}
+
+),
+
+drawn as (
+
+    select *
+    from spread
+    qualify row_number() over (
+        partition by source, task
+        order by n_items desc, draw_key, template_key
+    ) <= {{ var('subset_templates_per_task') }}
+
+),
+
+subset as (
+
+    select rendered.item_id
+    from rendered
+    inner join release
+        on rendered.item_id = release.item_id
+    inner join drawn
+        on rendered.template_key = drawn.template_key
+        and rendered.variant = drawn.variant
+
+)
+
+select * from subset

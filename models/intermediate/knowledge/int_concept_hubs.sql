@@ -1,0 +1,104 @@
+{{ config(tags=['portable']) }}
+
+with
+
+cohort_concepts as (
+
+    select * from {{ ref('int_cohort_concepts') }}
+
+),
+
+concept_ancestors as (
+
+    select * from {{ ref('int_concept_ancestors') }}
+
+),
+
+concept_links as (
+
+    select * from {{ ref('int_concept_links') }}
+
+),
+
+rollup_stop as (
+
+    select * from {{ ref('rollup_stop') }}
+
+),
+
+stop_concepts as (
+
+    select distinct {{ cui_id('cui') }} as cui_id
+    from rollup_stop
+
+),
+
+parents as (
+
+    select
+        cui_id,
+        linked_cui_id as parent_cui_id
+    from concept_links
+    where link = 'parent'
+
+),
+
+candidates as (
+
+    select cui_id from cohort_concepts
+    union
+    select ancestor_cui_id as cui_id from concept_ancestors
+
+),
+
+children as (
+
+    select
+        candidates.cui_id,
+        parents.cui_id as descendant_cui_id
+    from candidates
+    inner join parents
+        on candidates.cui_id = parents.parent_cui_id
+
+),
+
+grandchildren as (
+
+    select
+        children.cui_id,
+        parents.cui_id as descendant_cui_id
+    from children
+    inner join parents
+        on children.descendant_cui_id = parents.parent_cui_id
+    where children.cui_id <> parents.cui_id
+
+),
+
+descendants as (
+
+    select * from children
+    union
+    select * from grandchildren
+
+),
+
+descendant_counts as (
+
+    select
+        cui_id,
+        count(*) as n_descendants
+    from descendants
+    group by cui_id
+
+)
+
+select
+    candidates.cui_id,
+    cast(coalesce(descendant_counts.n_descendants, 0) as integer) as n_descendants,
+    coalesce(descendant_counts.n_descendants, 0) > {{ var('rollup_max_descendants') }}
+        or stop_concepts.cui_id is not null as is_hub
+from candidates
+left join descendant_counts
+    on candidates.cui_id = descendant_counts.cui_id
+left join stop_concepts
+    on candidates.cui_id = stop_concepts.cui_id

@@ -1,0 +1,164 @@
+{{ config(tags=['portable']) }}
+
+with
+
+cohort_concepts as (
+
+    select * from {{ ref('int_cohort_concepts') }}
+
+),
+
+concept_ancestors as (
+
+    select * from {{ ref('int_concept_ancestors') }}
+
+),
+
+concept_equivalents as (
+
+    select * from {{ ref('int_concept_equivalents') }}
+
+),
+
+concept_hubs as (
+
+    select * from {{ ref('int_concept_hubs') }}
+
+),
+
+concept_links as (
+
+    select * from {{ ref('int_concept_links') }}
+
+),
+
+parents as (
+
+    select
+        cui_id,
+        linked_cui_id as parent_cui_id
+    from concept_links
+    where link = 'parent'
+
+),
+
+-- The descendants of a hub outside the cohort are many and no use.
+narrow_concepts as (
+
+    select concept_hubs.cui_id
+    from concept_hubs
+    inner join cohort_concepts
+        on concept_hubs.cui_id = cohort_concepts.cui_id
+    where not concept_hubs.is_hub
+
+),
+
+children as (
+
+    select
+        narrow_concepts.cui_id,
+        parents.cui_id as descendant_cui_id
+    from narrow_concepts
+    inner join parents
+        on narrow_concepts.cui_id = parents.parent_cui_id
+
+),
+
+grandchildren as (
+
+    select
+        children.cui_id,
+        parents.cui_id as descendant_cui_id
+    from children
+    inner join parents
+        on children.descendant_cui_id = parents.parent_cui_id
+    where children.cui_id <> parents.cui_id
+
+),
+
+cohort_descendants as (
+
+    select
+        concept_ancestors.ancestor_cui_id as cui_id,
+        concept_ancestors.cui_id as descendant_cui_id
+    from concept_ancestors
+    inner join cohort_concepts
+        on concept_ancestors.ancestor_cui_id = cohort_concepts.cui_id
+
+),
+
+siblings as (
+
+    select
+        concept_ancestors.cui_id,
+        parents.cui_id as sibling_cui_id
+    from concept_ancestors
+    inner join concept_hubs
+        on concept_ancestors.ancestor_cui_id = concept_hubs.cui_id
+        and not concept_hubs.is_hub
+    inner join parents
+        on concept_ancestors.ancestor_cui_id = parents.parent_cui_id
+    where concept_ancestors.depth = 1
+        and concept_ancestors.cui_id <> parents.cui_id
+
+),
+
+relatives as (
+
+    select
+        cui_id,
+        cui_id as relative_cui_id,
+        'self' as relation
+    from cohort_concepts
+
+    union
+
+    select
+        cui_id,
+        ancestor_cui_id as relative_cui_id,
+        'ancestor' as relation
+    from concept_ancestors
+
+    union
+
+    select
+        cui_id,
+        descendant_cui_id as relative_cui_id,
+        'descendant' as relation
+    from children
+
+    union
+
+    select
+        cui_id,
+        descendant_cui_id as relative_cui_id,
+        'descendant' as relation
+    from grandchildren
+
+    union
+
+    select
+        cui_id,
+        descendant_cui_id as relative_cui_id,
+        'descendant' as relation
+    from cohort_descendants
+
+    union
+
+    select
+        cui_id,
+        sibling_cui_id as relative_cui_id,
+        'sibling' as relation
+    from siblings
+
+    union
+
+    select
+        cui_id,
+        equivalent_cui_id as relative_cui_id,
+        'equivalent' as relation
+    from concept_equivalents
+
+)
+
+select * from relatives

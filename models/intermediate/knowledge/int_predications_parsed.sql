@@ -1,0 +1,107 @@
+{{ config(materialized='view', tags=['portable']) }}
+
+with
+
+predications as (
+
+    select * from {{ ref('stg_semmeddb__predications') }}
+
+),
+
+generic_concepts as (
+
+    select * from {{ ref('stg_semmeddb__generic_concepts') }}
+
+),
+
+retired_cuis as (
+
+    select * from {{ ref('int_retired_cuis') }}
+
+),
+
+generic as (
+
+    select distinct {{ cui_id('cui') }} as cui_id
+    from generic_concepts
+
+),
+
+parsed as (
+
+    select
+        predication_id,
+        sentence_id,
+        pmid,
+        upper(trim(split_part(predicate, '(', 1))) as predicate_name,
+        subject_cui,
+        object_cui,
+        {{ first_cui_id('subject_cui') }} as subject_cui_id,
+        {{ first_cui_id('object_cui') }} as object_cui_id,
+        subject_novelty,
+        object_novelty
+    from predications
+
+),
+
+resolved as (
+
+    select
+        parsed.predication_id,
+        parsed.sentence_id,
+        parsed.pmid,
+        parsed.predicate_name,
+        parsed.subject_cui,
+        parsed.object_cui,
+        parsed.subject_novelty,
+        parsed.object_novelty,
+        coalesce(subject_successors.replacement_cui_id, parsed.subject_cui_id) as subject_cui_id,
+        coalesce(object_successors.replacement_cui_id, parsed.object_cui_id) as object_cui_id
+    from parsed
+    left join retired_cuis as subject_successors
+        on parsed.subject_cui_id = subject_successors.cui_id
+    left join retired_cuis as object_successors
+        on parsed.object_cui_id = object_successors.cui_id
+
+)
+
+select
+    resolved.predication_id,
+    resolved.sentence_id,
+    resolved.pmid,
+    case
+        when substr(resolved.predicate_name, 1, 4) = 'NEG_' then substr(resolved.predicate_name, 5)
+        else resolved.predicate_name
+    end as predicate,
+    substr(resolved.predicate_name, 1, 4) = 'NEG_' as is_negated,
+    resolved.subject_cui_id,
+    resolved.object_cui_id,
+    case
+        when resolved.predication_id is null
+            or resolved.sentence_id is null
+            or resolved.pmid is null
+            or resolved.predicate_name is null
+            or resolved.subject_cui is null
+            or resolved.object_cui is null
+            then 'torn_line'
+        when (resolved.subject_cui_id is null
+                and translate(resolved.subject_cui, '0123456789|', '') <> '')
+            or (resolved.object_cui_id is null
+                and translate(resolved.object_cui, '0123456789|', '') <> '')
+            then 'malformed_cui'
+        when resolved.subject_cui_id is null
+            or resolved.object_cui_id is null
+            then 'gene_id_without_cui'
+        when resolved.subject_novelty = 0
+            or resolved.object_novelty = 0
+            or generic_subjects.cui_id is not null
+            or generic_objects.cui_id is not null
+            then 'generic_argument'
+        when resolved.subject_cui_id = resolved.object_cui_id
+            then 'same_concept'
+    end as reason
+from resolved
+left join generic as generic_subjects
+    on resolved.subject_cui_id = generic_subjects.cui_id
+left join generic as generic_objects
+    on resolved.object_cui_id = generic_objects.cui_id

@@ -1,0 +1,21 @@
+-- The union point of the sources: a further source adds one model and one branch here.
+with mimic_iv as (
+
+    select * from {{ ref('int_mimic_iv__drug_texts') }}
+
+),
+
+sources as (
+
+    select drug_text from mimic_iv
+
+),
+
+merged as (
+
+    select distinct drug_text
+    from sources
+
+)
+
+select * from merged

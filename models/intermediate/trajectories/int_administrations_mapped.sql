@@ -1,0 +1,38 @@
+-- Administration records by visit and drug code. A row with a null code counts the records whose
+-- drug is not known: they still show that the visit was recorded.
+with
+
+administrations as (
+
+    select * from {{ ref('int_source_administrations') }}
+
+),
+
+admissions as (
+
+    select * from {{ ref('int_admissions_merged') }}
+
+),
+
+drug_text_concepts as (
+
+    select * from {{ ref('int_drug_text_concepts') }}
+
+)
+
+select
+    admissions.visit_key,
+    case
+        when drug_text_concepts.cui_id is not null
+            then {{ cui_text('drug_text_concepts.cui_id') }}
+        else coalesce(drug_text_concepts.normalized_text, lower(administrations.drug_text))
+    end as normalized_code,
+    cast(sum(administrations.n_records) as bigint) as n_records,
+    cast(sum(administrations.n_administered) as bigint) as n_administered
+from administrations
+inner join admissions
+    on administrations.source = admissions.source
+    and administrations.admission_id = admissions.admission_id
+left join drug_text_concepts
+    on administrations.drug_text = drug_text_concepts.drug_text
+group by 1, 2

@@ -1,0 +1,55 @@
+-- The rows of int_source_events with their visit, or with the reason why they have none.
+-- An order that starts after the visit's end was never carried out in it, and a procedure charted
+-- after that day is not of this visit: both would let the future into a scenario.
+with
+
+events as (
+
+    select * from {{ ref('int_source_events') }}
+
+),
+
+admissions as (
+
+    select * from {{ ref('int_admissions_merged') }}
+
+),
+
+visits as (
+
+    select * from {{ ref('int_visits_ordered') }}
+
+)
+
+select
+    events.source,
+    events.event_type,
+    events.code_system,
+    events.source_code,
+    events.normalized_code,
+    events.source_label,
+    events.ndc,
+    events.route,
+    events.seq_num,
+    events.n_source_rows,
+    admissions.visit_key,
+    case
+        when events.event_type = 'diagnosis' then admissions.discharged_at
+        else events.first_at
+    end as first_at,
+    case
+        when events.set_aside_reason is not null then events.set_aside_reason
+        when admissions.admission_id is null then 'unknown_admission'
+        when events.patient_id <> admissions.patient_id then 'patient_mismatch'
+        when events.event_type = 'procedure'
+            and cast(events.first_at as date) > cast(visits.discharged_at as date)
+            then 'after_discharge'
+        when events.event_type = 'medication' and events.first_at > visits.discharged_at
+            then 'after_discharge'
+    end as set_aside_reason
+from events
+left join admissions
+    on events.source = admissions.source
+    and events.admission_id = admissions.admission_id
+left join visits
+    on admissions.visit_key = visits.visit_key

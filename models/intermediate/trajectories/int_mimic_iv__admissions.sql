@@ -1,0 +1,35 @@
+-- One row per admission row of MIMIC-IV; rows that cannot be used keep their reason.
+with
+
+admissions as (
+
+    select * from {{ ref('stg_mimic_iv__admissions') }}
+
+),
+
+numbered as (
+
+    select
+        *,
+        row_number() over (
+            partition by hadm_id
+            order by admittime, dischtime, subject_id, admission_type
+        ) as copy_number
+    from admissions
+
+)
+
+select
+    cast('mimic_iv' as varchar) as source,
+    subject_id as patient_id,
+    hadm_id as admission_id,
+    admission_type,
+    admittime as admitted_at,
+    -- A stay without an end, or with one before its start, ends where it starts.
+    greatest(coalesce(dischtime, admittime), admittime) as discharged_at,
+    case
+        when subject_id is null or hadm_id is null then 'missing_key'
+        when admittime is null then 'missing_time'
+        when copy_number > 1 then 'duplicate_key'
+    end as set_aside_reason
+from numbered

@@ -1,0 +1,70 @@
+{{ config(tags=['portable']) }}
+
+with
+
+triples as (
+
+    select * from {{ ref('fct_triples') }}
+
+),
+
+triple_claims as (
+
+    select * from {{ ref('int_triple_claims') }}
+
+),
+
+claim_counts as (
+
+    select * from {{ ref('int_claim_counts') }}
+
+),
+
+kb_sources as (
+
+    select * from {{ ref('int_kb_sources') }}
+
+),
+
+loaded as (
+
+    select max(case when is_loaded then 1 else 0 end) as kb_loaded
+    from kb_sources
+
+),
+
+-- A code may have up to three concepts: the best supported claim supports the triple, and the
+-- worst one speaks against it.
+best_counts as (
+
+    select
+        triple_claims.triple_id,
+        count(*) as n_claims
+        {%- for column in ['n_supporting_pmids', 'n_supporting_pmids_exact',
+            'n_supporting_curated', 'n_supporting_curated_exact', 'n_undirected_curated',
+            'n_undirected_curated_exact', 'n_contradicting_pmids', 'n_contradicting_curated',
+            'n_hazard_pmids', 'n_reverse_pmids'] %},
+        max(claim_counts.{{ column }}) as {{ column }}
+        {%- endfor %}
+    from triple_claims
+    inner join claim_counts
+        on triple_claims.claim_key = claim_counts.claim_key
+    group by triple_claims.triple_id
+
+)
+
+select
+    triples.triple_id,
+    loaded.kb_loaded = 1 as is_kb_loaded,
+    cast(coalesce(best_counts.n_claims, 0) as integer) as n_claims,
+    {%- for column in ['n_supporting_pmids', 'n_supporting_pmids_exact',
+        'n_supporting_curated', 'n_supporting_curated_exact', 'n_undirected_curated',
+        'n_undirected_curated_exact', 'n_contradicting_pmids', 'n_contradicting_curated',
+        'n_hazard_pmids', 'n_reverse_pmids'] %}
+    cast(coalesce(best_counts.{{ column }}, 0) as integer) as {{ column }}
+    {{- ',' if not loop.last }}
+    {%- endfor %}
+from triples
+cross join loaded
+left join best_counts
+    on triples.triple_id = best_counts.triple_id

@@ -1,0 +1,81 @@
+with
+
+templates as (
+
+    select * from {{ ref('int_templates') }}
+
+),
+
+onset as (
+
+    select * from {{ ref('int_template_onset') }}
+
+),
+
+rationales as (
+
+    select * from {{ ref('int_template_rationales') }}
+
+),
+
+events as (
+
+    select * from {{ ref('fct_visit_events') }}
+
+),
+
+distractors as (
+
+    select * from {{ ref('int_distractors') }}
+
+),
+
+distractors_counted as (
+
+    select
+        template_key,
+        count(*) as n_distractors
+    from distractors
+    group by all
+
+),
+
+final as (
+
+    select
+        ---------- ids
+        templates.template_key,
+        templates.triple_id,
+        templates.source,
+        templates.task,
+        cast('{{ active_policy() }}' as varchar) as policy,
+        templates.patient_key,
+        templates.subject_event_key,
+
+        ---------- answer
+        templates.answer_event_key,
+        templates.answer_event_type,
+        {{ cui_text('templates.answer_cui_id') }} as answer_cui,
+        onset.onset_class,
+        not coalesce(events.is_routine, false)
+            and (
+                templates.task <> 'px'
+                or coalesce(onset.onset_class in ('acute', 'progression'), false)
+            ) as is_headline,
+
+        ---------- texts and counts
+        rationales.rationale,
+        cast(coalesce(distractors_counted.n_distractors, 0) as integer) as n_distractors
+    from templates
+    left join onset
+        on templates.template_key = onset.template_key
+    left join rationales
+        on templates.template_key = rationales.template_key
+    left join events
+        on templates.answer_event_key = events.event_key
+    left join distractors_counted
+        on templates.template_key = distractors_counted.template_key
+
+)
+
+select * from final

@@ -1,0 +1,185 @@
+with
+
+requests as (
+
+    select * from {{ ref('fct_requests') }}
+
+),
+
+latest as (
+
+    select * from {{ ref('int_completions_latest') }}
+
+),
+
+baseline_completions as (
+
+    select * from {{ ref('int_baseline_completions') }}
+
+),
+
+models as (
+
+    select * from {{ ref('models') }}
+
+),
+
+extraction_prompts as (
+
+    select * from {{ ref('int_extraction_prompts') }}
+
+),
+
+answer_prompts as (
+
+    select * from {{ ref('int_answer_prompts') }}
+
+),
+
+planned_statuses as (
+
+    select
+        requests.stage,
+        requests.model,
+        requests.mode,
+        case
+            when latest.is_success or baseline_completions.request_key is not null then 'done'
+            when latest.is_too_long or latest.n_attempts >= requests.max_attempts then 'failed'
+            else 'missing'
+        end as status
+    from requests
+    left join latest
+        on requests.request_key = latest.request_key
+    left join baseline_completions
+        on requests.request_key = baseline_completions.request_key
+
+),
+
+planned_counts as (
+
+    select
+        stage,
+        model,
+        mode,
+        status,
+        count(*) as n
+    from planned_statuses
+    group by
+        stage,
+        model,
+        mode,
+        status
+
+),
+
+-- The store does not say the mode, so completions without a request are counted over all modes.
+orphaned_counts as (
+
+    select
+        latest.stage,
+        latest.model,
+        'any' as mode,
+        'orphaned' as status,
+        count(*) as n
+    from latest
+    left join requests
+        on latest.request_key = requests.request_key
+    where requests.request_key is null
+    group by
+        latest.stage,
+        latest.model
+
+),
+
+prompt_counts as (
+
+    select
+        'extraction' as stage,
+        count(distinct prompt_key) as n_prompts
+    from extraction_prompts
+    union all
+    select
+        'answers' as stage,
+        count(*) as n_prompts
+    from answer_prompts
+
+),
+
+-- Model × stage; a baseline proposes no triples. Modes and repetitions that the plan names, else
+-- one line for any mode.
+plan_counts as (
+
+    select
+        stage,
+        model,
+        mode,
+        repetition,
+        count(*) as n_requests
+    from requests
+    group by
+        stage,
+        model,
+        mode,
+        repetition
+
+),
+
+not_planned as (
+
+    select
+        prompt_counts.stage,
+        models.model,
+        coalesce(plan_counts.mode, 'any') as mode,
+        'not_planned' as status,
+        prompt_counts.n_prompts - coalesce(plan_counts.n_requests, 0) as n
+    from models
+    inner join prompt_counts
+        on models.engine <> 'sql'
+        or prompt_counts.stage = 'answers'
+    left join plan_counts
+        on models.model = plan_counts.model
+        and prompt_counts.stage = plan_counts.stage
+
+),
+
+not_planned_counts as (
+
+    select
+        stage,
+        model,
+        mode,
+        status,
+        sum(n) as n
+    from not_planned
+    where n > 0
+    group by
+        stage,
+        model,
+        mode,
+        status
+
+),
+
+united as (
+
+    select * from planned_counts
+    union all
+    select * from orphaned_counts
+    union all
+    select * from not_planned_counts
+
+),
+
+missing_completions as (
+
+    select
+        stage,
+        model,
+        mode,
+        status,
+        cast(n as integer) as n
+    from united
+
+)
+
+select * from missing_completions

@@ -1,0 +1,85 @@
+-- The inputs of this build. release_id changes with them and with nothing else: no clock, no
+-- completions, no truth tables. Of the sentences only the ids are read (their text is large).
+{%- set inputs = [
+    ('mimic_iv', 'patients', none), ('mimic_iv', 'admissions', none),
+    ('mimic_iv', 'diagnoses_icd', none), ('mimic_iv', 'procedures_icd', none),
+    ('mimic_iv', 'prescriptions', none), ('mimic_iv', 'emar', none),
+    ('mimic_iv', 'd_icd_diagnoses', none), ('mimic_iv', 'd_icd_procedures', none),
+    ('umls', 'atoms', none), ('umls', 'semantic_types', none), ('umls', 'definitions', none),
+    ('umls', 'relations', none), ('umls', 'retired_cuis', none), ('umls', 'attributes', none),
+    ('semmeddb', 'predications', none), ('semmeddb', 'sentences', ['sentence_id', 'pmid']),
+    ('semmeddb', 'citations', none), ('semmeddb', 'generic_concepts', none),
+    ('icd', 'tabular_notes', none), ('icd', 'procedure_concepts', none),
+] %}
+with
+
+inputs as (
+
+    {%- for source_name, table_name, columns in inputs %}
+    {%- set relation = ref('stg_' ~ source_name ~ '__' ~ table_name) %}
+    select
+        '{{ source_name }}' as source,
+        '{{ table_name }}' as table_name,
+        count(*) as n_rows,
+        {{ content_digest(relation, columns) }} as content_digest
+    from {{ relation }}
+    {{- '\n    union all' if not loop.last }}
+    {%- endfor %}
+
+),
+
+data_classes as (
+
+    select * from {{ ref('int_source_data_classes') }}
+
+),
+
+class_ranks as (
+
+    select *
+    from (values ('synthetic', 1), ('demo', 2), ('credentialed', 3))
+        as listed (data_class, class_rank)
+
+),
+
+overall as (
+
+    -- The most protected class among the loaded sources of patients.
+    select coalesce(
+        (
+            select data_classes.data_class
+            from data_classes
+            inner join class_ranks
+                on data_classes.data_class = class_ranks.data_class
+            order by class_ranks.class_rank desc, data_classes.source
+            limit 1
+        ),
+        'none'
+    ) as data_class
+
+),
+
+releases as (
+
+    select
+        md5(string_agg(
+            concat_ws('|', source, table_name, n_rows, content_digest), ';'
+            order by source, table_name
+        )) as release_id
+    from inputs
+
+)
+
+select
+    inputs.source,
+    inputs.table_name,
+    inputs.n_rows,
+    inputs.content_digest,
+    data_classes.data_class as source_data_class,
+    overall.data_class,
+    releases.release_id
+from inputs
+left join data_classes
+    on inputs.source = data_classes.source
+cross join overall
+cross join releases

@@ -1,0 +1,11 @@
+with tree as (
+
+    select * from {{ raw('icd', 'icd10cm_tree') }}
+
+)
+
+select
+    code,
+    parent_code,
+    title,
+from tree

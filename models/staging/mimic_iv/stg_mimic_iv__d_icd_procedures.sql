@@ -1,0 +1,22 @@
+with
+
+raw_d_icd_procedures as (
+
+    select * from {{ raw('mimic_iv', 'd_icd_procedures') }}
+
+),
+
+renamed as (
+
+    select
+        ---------- strings
+        trim(icd_code) as icd_code,
+        long_title,
+
+        ---------- numbers
+        try_cast(icd_version as integer) as icd_version
+    from raw_d_icd_procedures
+
+)
+
+select * from renamed

@@ -1,0 +1,26 @@
+with
+
+raw_diagnoses_icd as (
+
+    select * from {{ raw('mimic_iv', 'diagnoses_icd') }}
+
+),
+
+renamed as (
+
+    select
+        ---------- ids
+        trim(subject_id) as subject_id,
+        trim(hadm_id) as hadm_id,
+
+        ---------- strings
+        trim(icd_code) as icd_code,
+
+        ---------- numbers
+        try_cast(seq_num as integer) as seq_num,
+        try_cast(icd_version as integer) as icd_version
+    from raw_diagnoses_icd
+
+)
+
+select * from renamed

@@ -1,0 +1,24 @@
+{{ config(tags=['portable']) }}
+
+with
+
+raw_predication_aux as (
+
+    select * from {{ raw('semmeddb', 'predication_aux') }}
+
+),
+
+renamed as (
+
+    select
+        ---------- ids
+        try_cast(predication_aux_id as bigint) as predication_aux_id,
+        try_cast(predication_id as bigint) as predication_id,
+
+        ---------- strings
+        indicator_type
+    from raw_predication_aux
+
+)
+
+select * from renamed

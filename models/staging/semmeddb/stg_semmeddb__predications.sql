@@ -1,0 +1,31 @@
+{{ config(tags=['portable']) }}
+
+with
+
+raw_predication as (
+
+    select * from {{ raw('semmeddb', 'predication') }}
+
+),
+
+renamed as (
+
+    select
+        ---------- ids
+        try_cast(predication_id as bigint) as predication_id,
+        try_cast(sentence_id as bigint) as sentence_id,
+        pmid,
+
+        ---------- strings
+        predicate,
+        subject_cui,
+        object_cui,
+
+        ---------- numbers
+        try_cast(subject_novelty as integer) as subject_novelty,
+        try_cast(object_novelty as integer) as object_novelty
+    from raw_predication
+
+)
+
+select * from renamed

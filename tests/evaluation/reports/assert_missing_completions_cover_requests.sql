@@ -1,0 +1,46 @@
+-- Stage × model × mode in which done, missing and failed do not add up to the planned requests.
+with
+
+requests as (
+
+    select
+        stage,
+        model,
+        mode,
+        count(*) as n_requests
+    from {{ ref('fct_requests') }}
+    group by
+        stage,
+        model,
+        mode
+
+),
+
+statuses as (
+
+    select
+        stage,
+        model,
+        mode,
+        sum(n) as n_statuses
+    from {{ ref('rpt_missing_completions') }}
+    where status in ('done', 'missing', 'failed')
+    group by
+        stage,
+        model,
+        mode
+
+)
+
+select
+    coalesce(requests.stage, statuses.stage) as stage,
+    coalesce(requests.model, statuses.model) as model,
+    coalesce(requests.mode, statuses.mode) as mode,
+    requests.n_requests,
+    statuses.n_statuses
+from requests
+full outer join statuses
+    on requests.stage = statuses.stage
+    and requests.model = statuses.model
+    and requests.mode = statuses.mode
+where requests.n_requests is distinct from statuses.n_statuses

@@ -1,0 +1,40 @@
+-- Model × stage × mode × repetition with more requests than the plan allows, or with requests that
+-- no enabled row of this target asks.
+with
+
+requests as (
+
+    select
+        stage,
+        model,
+        mode,
+        repetition,
+        count(*) as n_requests
+    from {{ ref('fct_requests') }}
+    group by
+        stage,
+        model,
+        mode,
+        repetition
+
+),
+
+plan as (
+
+    select * from {{ ref('run_plan') }}
+    where target = '{{ var('plan_target', target.name) }}'
+        and enabled
+
+)
+
+select
+    requests.*,
+    plan.max_requests
+from requests
+left join plan
+    on requests.stage = plan.stage
+    and requests.model = plan.model
+    and requests.mode = plan.mode
+    and requests.repetition = plan.repetition
+where plan.model is null
+    or requests.n_requests > plan.max_requests

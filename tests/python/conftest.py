@@ -1,0 +1,289 @@
+"""What the Python tests share: the project, the test data, one synthetic build, a tiny model."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+IN_CI = os.environ.get("CI") == "true"
+COLUMNS = {
+    "request_key": "varchar",
+    "stage": "varchar",
+    "model": "varchar",
+    "mode": "varchar",
+    "repetition": "integer",
+    "prompt_key": "varchar",
+    "prefix_group": "varchar",
+    "messages": "varchar",
+    "json_schema": "varchar",
+    "n_options": "integer",
+    "sampling": "varchar",
+    "n_attempts": "integer",
+    "max_attempts": "integer",
+    "plan_rank": "integer",
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "engine: needs vllm")
+    config.addinivalue_line("markers", "soak: long; runs with make soak only")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.option.markexpr:
+        return
+    kept = [item for item in items if "soak" not in item.keywords]
+    config.hook.pytest_deselected(items=[item for item in items if "soak" in item.keywords])
+    items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Nothing is skipped under CI=true: a missing engine or data set is a failure there."""
+    report = yield
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"nothing may be skipped under CI=true: {reason}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """The shared test data (open demos and the open knowledge base)."""
+    folder = Path(os.environ.get("EHRBENCH_SHARED_DIR") or ROOT / "../shared").resolve()
+    if not (folder / "data").is_dir():
+        pytest.skip(f"no test data in {folder}: point EHRBENCH_SHARED_DIR at them")
+    return folder
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """This environment without the project's variables, plus `settings`; the package findable."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("EHRBENCH_") or name == "EHRBENCH_SHARED_DIR"
+    }
+    paths = [str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        **{name: str(value) for name, value in settings.items()},
+    }
+
+
+def ehrbench(*arguments: object, **settings: object) -> subprocess.CompletedProcess:
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "ehrbench", *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+
+
+# ---------------------------------------------------------------------------- dbt artefacts
+
+
+def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess.CompletedProcess:
+    """Run dbt with artefacts of its own."""
+    return subprocess.run(
+        [
+            *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *map(str, arguments)),
+            *("--project-dir", str(ROOT), "--profiles-dir", str(ROOT)),
+            *("--target-path", str(target_path), "--log-path", str(target_path / "logs")),
+        ],
+        cwd=ROOT,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+
+
+@pytest.fixture(scope="session")
+def manifest(tmp_path_factory) -> dict:
+    """dbt's manifest with compiled SQL, without building anything."""
+    folder = tmp_path_factory.mktemp("compiled")
+    done = dbt(
+        "compile",
+        *("--target", "synthetic", "--threads", "1"),
+        target_path=folder / "target",
+        EHRBENCH_DB=folder / "empty.duckdb",
+        EHRBENCH_SYNTH_DIR=folder / "none",
+        EHRBENCH_COMPLETIONS_DIR=folder / "completions",
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    return json.loads((folder / "target" / "manifest.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def compiled(manifest) -> dict[str, str]:
+    """Name -> compiled SQL of every model."""
+    return {
+        node["name"]: node["compiled_code"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model"
+    }
+
+
+@dataclass(frozen=True)
+class Build:
+    """A finished build: its database, store, raw files and dbt artefacts."""
+
+    database: Path
+    store: Path
+    synth: Path
+    artefacts: Path
+
+    def rows(self, sql: str) -> list[tuple]:
+        """Rows of a query on the built database."""
+        with duckdb.connect(str(self.database), read_only=True) as connection:
+            return connection.execute(sql).fetchall()
+
+
+@pytest.fixture(scope="session")
+def synthetic_build(tmp_path_factory) -> Build:
+    """One fresh synthetic cohort, built once with the recorded completions."""
+    folder = tmp_path_factory.mktemp("synthetic")
+    made = Build(
+        database=folder / "synthetic.duckdb",
+        store=folder / "completions",
+        synth=folder / "synth",
+        artefacts=folder / "synthetic" / "dbt",
+    )
+    done = ehrbench(
+        *("run", "--target", "synthetic", "--no-generate"),
+        EHRBENCH_DB=made.database,
+        EHRBENCH_COMPLETIONS_DIR=made.store,
+        EHRBENCH_SYNTH_DIR=made.synth,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return made
+
+
+# ------------------------------------------------------------------------- planned requests
+
+
+class Plan:
+    """A DuckDB file with hand-made pending requests, and an empty store."""
+
+    def __init__(self, folder: Path):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.database = folder / "plan.duckdb"
+        self.store = folder / "completions"
+        with duckdb.connect(str(self.database)) as connection:
+            columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+            connection.execute(f"create table int_requests_pending ({columns})")
+            connection.execute(
+                "create table models (model varchar, revision varchar, engine varchar, "
+                "endpoint varchar, weights varchar, chat_template varchar, thinking boolean, "
+                "sampling varchar, max_model_len integer, dtype varchar)"
+            )
+
+    def add_model(self, model: str, engine: str = "vllm", **fields: object) -> None:
+        """Register a model."""
+        row = {"model": model, "revision": "r1", "engine": engine, "max_model_len": 512, **fields}
+        self._insert("models", row)
+
+    def add(self, key: str, **fields: object) -> None:
+        """Plan one request; texts that are lists or objects become JSON."""
+        row = {
+            "request_key": key,
+            "stage": "answers",
+            "model": "tiny",
+            "mode": "choice",
+            "repetition": 1,
+            "prompt_key": f"p{key}",
+            "prefix_group": "g",
+            "messages": [{"role": "user", "content": f"Question {key}: A, B, C or D?"}],
+            "n_options": 4,
+            "sampling": {"temperature": 0, "max_tokens": 24},
+            "n_attempts": 0,
+            "max_attempts": 2,
+            **fields,
+        }
+        for name in ("messages", "sampling", "json_schema"):
+            if isinstance(row.get(name), list | dict):
+                row[name] = json.dumps(row[name])
+        self._insert("int_requests_pending", row)
+
+    def _insert(self, table: str, row: dict) -> None:
+        with duckdb.connect(str(self.database)) as connection:
+            names, marks = ", ".join(row), ", ".join("?" * len(row))
+            connection.execute(
+                f"insert into {table} ({names}) values ({marks})", list(row.values())
+            )
+
+    def stored(self) -> list[dict]:
+        """All rows of the store, in key order."""
+        from ehrbench import completions
+
+        rows = [
+            row
+            for shard in completions.shards(self.store)
+            for row in completions.read_shard(shard).to_pylist()
+        ]
+        return sorted(rows, key=lambda row: (row["request_key"], row["attempt"]))
+
+
+@pytest.fixture
+def plan(tmp_path) -> Plan:
+    return Plan(tmp_path)
+
+
+# ------------------------------------------------------------------------------- the engine
+
+
+@pytest.fixture(scope="session")
+def vllm_ready() -> None:
+    """Skip (or fail, in CI) without a usable vllm."""
+    from ehrbench.engines import vllm_offline
+
+    state, line = vllm_offline.problem()
+    if state != "ok":
+        pytest.skip(line)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(vllm_ready, tmp_path_factory) -> Path:
+    """Weights folder of a random Llama, made on the spot."""
+    from tiny_model import make_tiny_model
+
+    return make_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="session")
+def tiny_spec():
+    from ehrbench.engines import ModelSpec
+
+    return ModelSpec(model="tiny", revision="r1", max_model_len=512)
+
+
+@pytest.fixture(scope="session")
+def tiny_engine(tiny_model, tiny_spec):
+    """The one offline engine of a test session."""
+    from ehrbench.engines.vllm_offline import VllmEngine
+
+    engine = VllmEngine(tiny_spec, weights=tiny_model)
+    yield engine
+    engine.close()

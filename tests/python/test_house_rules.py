@@ -1,0 +1,128 @@
+"""Rules of the house that a machine can check, over the manifest and the compiled SQL."""
+
+import csv
+import re
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+MARK = re.compile(r"placeholder-until")
+NOT_REPEATABLE = re.compile(
+    r"\b(random|now|hash|today|get_current_timestamp|uuid|gen_random_uuid)\s*\(|\bcurrent_(date|timestamp)\b",
+    re.I,
+)
+
+
+def models(manifest, prefix=""):
+    return [
+        n for n in manifest["nodes"].values()
+        if n["resource_type"] == "model" and n["original_file_path"].startswith(f"models/{prefix}")
+    ]
+
+
+def not_repeatable(sql):
+    """Constructs whose result may differ between two runs on the same rows."""
+    found = [m.group(0) for m in NOT_REPEATABLE.finditer(sql)]
+    for tree in sqlglot.parse(sql, dialect="duckdb"):
+        for node in tree.find_all(exp.ArrayAgg, exp.GroupConcat, exp.AnyValue, exp.First, exp.Last):
+            if isinstance(node.parent, exp.Window) or node.find(exp.Order):
+                continue
+            if node.find_ancestor(exp.WithinGroup):
+                continue
+            found.append(node.sql(dialect="duckdb"))
+    return found
+
+
+def not_portable(sql):
+    """Constructs that the portable part must avoid (DESIGN §10)."""
+    found = ["::"] if "::" in sql else []
+    kinds = (exp.Lambda, exp.Unnest, exp.Explode, exp.StartsWith, exp.ArrayAgg, exp.GroupConcat, exp.AnyValue,
+             exp.Struct)
+    for tree in sqlglot.parse(sql, dialect="duckdb"):
+        found += [node.sql(dialect="duckdb") for node in tree.find_all(*kinds)]
+        found += [s.sql() for s in tree.find_all(exp.Star) if s.args.get("except_")]
+    return found
+
+
+def test_lints_see_what_they_forbid():
+    assert not_repeatable("select list(a) from t")
+    assert not_repeatable("select any_value(a) from t")
+    assert not_repeatable("select string_agg(a, ',') from t")
+    assert not_repeatable("select random() as r")
+    assert not_repeatable("select current_timestamp as r")
+    assert not not_repeatable("select string_agg(a, ',' order by a), list(b order by b) from t")
+    for bad in ("select a::int from t", "select list_transform(l, x -> x + 1) from t",
+                "select starts_with(a, 'b') from t", "select * exclude (a) from t",
+                "select unnest(l) from t", "select {'a': 1} as s", "select string_agg(a, ',') from t"):
+        assert not_portable(bad), bad
+    assert not not_portable("select cast(a as integer) as a, count(*) as n from t group by a")
+
+
+def test_only_staging_reads_sources(manifest):
+    readers = [n["name"] for n in models(manifest)
+               if any(p.startswith("source.") for p in n["depends_on"]["nodes"])
+               and not n["original_file_path"].startswith("models/staging/")]
+    assert readers == []
+
+
+def test_staging_is_a_door_only(manifest):
+    joined = [n["name"] for n in models(manifest, "staging/")
+              if any(p.startswith("model.") for p in n["depends_on"]["nodes"])]
+    assert joined == []
+
+
+def test_every_model_and_mart_column_is_described(manifest):
+    bare = [n["name"] for n in models(manifest) if not n["description"].strip()]
+    assert bare == []
+    for node in models(manifest, "marts/"):
+        assert node["config"]["contract"]["enforced"], node["name"]
+        assert node["columns"], node["name"]
+        for column in node["columns"].values():
+            assert column["description"].strip() and column["data_type"], (node["name"], column)
+
+
+def test_seeds_and_macros_are_documented(manifest, project_root):
+    for node in manifest["nodes"].values():
+        if node["resource_type"] == "seed":
+            assert node["description"].strip(), node["name"]
+            with open(project_root / node["original_file_path"], newline="") as lines:
+                assert "comment" in next(csv.reader(lines)), node["name"]
+    bare = [m["name"] for m in manifest["macros"].values()
+            if m["package_name"] == "ehrbench" and not m["description"].strip()
+            and not m["name"].startswith("test_")]
+    assert bare == []
+
+
+def test_sql_is_repeatable(compiled):
+    found = {name: bad for name, sql in compiled.items() if (bad := not_repeatable(sql))}
+    assert found == {}
+
+
+def test_portable_models_stay_portable(manifest, compiled):
+    tagged = [n["name"] for n in models(manifest) if "portable" in n["tags"]]
+    assert len(tagged) >= 10
+    found = {name: bad for name in tagged if (bad := not_portable(compiled[name]))}
+    assert found == {}
+
+
+def test_deciding_models_have_unit_tests(manifest):
+    """Every intermediate model with a case, a join or a window has a dbt unit test."""
+    covered = {u["model"] for u in manifest["unit_tests"].values()}
+    wanted = [n["name"] for n in models(manifest, "intermediate/validation/int_check__")]
+    assert wanted
+    assert [name for name in wanted if name not in covered] == []
+
+
+def test_no_placeholder_is_left(project_root):
+    left = [str(p) for p in project_root.glob("models/**/*.sql") if MARK.search(p.read_text())]
+    assert left == []
+
+
+@pytest.mark.parametrize("folder", ["models", "macros", "seeds", "tests", "python"])
+def test_no_machine_paths(project_root, folder):
+    pattern = re.compile(r"(^|[^\w.-])/(work|root|home)/")
+    bad = [str(p) for p in (project_root / folder).rglob("*")
+           if p.suffix in {".sql", ".yml", ".py", ".csv", ".md"} and p.name != "test_house_rules.py"
+           and pattern.search(p.read_text(errors="replace"))]
+    assert bad == []

@@ -1,0 +1,273 @@
+"""parse_choice over case tables: the shared one and more of our own, in one query each."""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from pathlib import Path
+
+import duckdb
+import jinja2
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests" / "fixtures" / "cases" / "mcq_extraction_cases.csv"
+MACROS = ("nfkc_ascii", "strip_reasoning", "parse_choice")
+
+
+def render(call: str) -> str:
+    """SQL of a macro call, by the macro files themselves."""
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"])
+    source = "\n".join((ROOT / "macros" / f"{name}.sql").read_text("utf-8") for name in MACROS)
+    return environment.from_string(f"{source}\n{{{{ {call} }}}}").render().strip()
+
+
+def parse(rows: list[tuple[str | None, int | None]]) -> list[tuple[str | None, str, str]]:
+    """(letter, status, rule) of each (completion, n_options)."""
+    with duckdb.connect() as connection:
+        connection.execute("create table cases (n integer, completion varchar, n_options integer)")
+        connection.executemany(
+            "insert into cases values (?, ?, ?)",
+            [(number, *row) for number, row in enumerate(rows)],
+        )
+        call = render("parse_choice('completion', 'n_options')")
+        found = connection.execute(f"select {call} from cases order by n").fetchall()
+    return [(row["letter"], row["status"], row["rule"]) for (row,) in found]
+
+
+def shared_cases() -> list[dict[str, str]]:
+    with CASES.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_shared_case_table() -> None:
+    """Every row, the optional non-English ones too."""
+    cases = shared_cases()
+    assert len(cases) >= 20
+    found = parse([(case["completion"], int(case["n_options"])) for case in cases])
+    wrong = [
+        (case["completion"], case["expected_letter"], case["expected_status"], letter, status, rule)
+        for case, (letter, status, rule) in zip(cases, found, strict=True)
+        if (letter or "", status) != (case["expected_letter"], case["expected_status"])
+    ]
+    assert not wrong
+
+
+# completion, n_options, letter (None unless parsed), status, rule
+OWN_CASES = [
+    # the whole reply
+    ("B.", 4, "B", "parsed", "whole_reply"),
+    (" **b** \n", 4, "B", "parsed", "whole_reply"),
+    ("Option C", 4, "C", "parsed", "whole_reply"),
+    ("[D]<|im_end|>", 4, "D", "parsed", "whole_reply"),
+    ("$B$", 4, "B", "parsed", "whole_reply"),
+    ("Ⓒ", 4, "C", "parsed", "whole_reply"),
+    ("\u200b𝐁\ufeff", 4, "B", "parsed", "whole_reply"),
+    ("F", 6, "F", "parsed", "whole_reply"),
+    ("F", 5, None, "out_of_range", "whole_reply"),
+    ("I", 10, "I", "parsed", "whole_reply"),
+    ("7", 4, None, "unparsed", "none"),
+    ("BB", 4, None, "unparsed", "none"),
+    # nothing there
+    ("   \n\t ", 4, None, "empty", "empty"),
+    (None, 4, None, "empty", "empty"),
+    ("...", 4, None, "unparsed", "none"),
+    # answer cues
+    ("answer: b", 4, "B", "parsed", "answer_cue"),
+    ("**Answer:** B", 4, "B", "parsed", "answer_cue"),
+    ("__Answer__: __B__", 4, "B", "parsed", "answer_cue"),
+    ("Final Answer:\n\n(C)", 4, "C", "parsed", "answer_cue"),
+    ("Answer:\r\nD", 4, "D", "parsed", "answer_cue"),
+    ('{"answer": "C"}', 4, "C", "parsed", "answer_cue"),
+    ('{"reason": "A is weak", "final_answer": "B", "confidence": 0.9}', 4, "B", "parsed",
+     "answer_cue"),
+    ("<answer>B</answer>", 4, "B", "parsed", "answer_cue"),
+    ("The answer's B.", 4, "B", "parsed", "answer_cue"),
+    ("The answer is clearly option (D).", 4, "D", "parsed", "answer_cue"),
+    ("So the most likely answer would be B) Metformin", 4, "B", "parsed", "answer_cue"),
+    ("The best answer for this patient is C.", 4, "C", "parsed", "answer_cue"),
+    ("The most likely diagnosis is B.", 4, "B", "parsed", "answer_cue"),
+    ("The correct choice is: D", 4, "D", "parsed", "answer_cue"),
+    ("Answer: B Metformin", 4, "B", "parsed", "answer_cue"),
+    ("Answer: A Metformin", 4, "A", "parsed", "answer_cue"),
+    ("Answer: A - Metformin", 4, "A", "parsed", "answer_cue"),
+    ("Answer: A (Metformin)", 4, "A", "parsed", "answer_cue"),
+    ("Answer: a.", 4, "A", "parsed", "answer_cue"),
+    ("Answer (A/B/C/D): B", 4, "B", "parsed", "answer_cue"),
+    ("Answer: G", 6, None, "out_of_range", "answer_cue"),
+    ("The answer is C, not A.", 4, "C", "parsed", "answer_cue"),
+    ("The answer isn't A; the answer is C.", 4, "C", "parsed", "answer_cue"),
+    ("The wrong answer is A. The right answer is B.", 4, "B", "parsed", "answer_cue"),
+    ("Answer: B, i.e. the beta blocker", 4, "B", "parsed", "answer_cue"),
+    ("Answer: D, I think.", 4, "D", "parsed", "answer_cue"),
+    ("Answer: B, A is wrong", 4, "B", "parsed", "answer_cue"),
+    ("Is the answer A? No. Answer: B", 4, "B", "parsed", "answer_cue"),
+    ("Answer:  Ｂ） Metformin", 4, "B", "parsed", "answer_cue"),
+    ("Die richtige Antwort ist B.", 4, "B", "parsed", "answer_cue"),
+    ("La respuesta correcta es C.", 4, "C", "parsed", "answer_cue"),
+    ("La réponse est D.", 4, "D", "parsed", "answer_cue"),
+    ("答案是B", 4, "B", "parsed", "answer_cue"),
+    ("答案：Ｃ", 4, "C", "parsed", "answer_cue"),
+    ("정답은 C입니다.", 5, "C", "parsed", "answer_cue"),
+    ("Ответ: D", 4, "D", "parsed", "answer_cue"),
+    # boxes
+    (r"Thus $\boxed{B}$.", 4, "B", "parsed", "boxed"),
+    (r"\boxed{\text{(C)}}", 4, "C", "parsed", "boxed"),
+    (r"\boxed{\textbf{D. Insulin}}", 4, "D", "parsed", "boxed"),
+    (r"\boxed{A, C}", 4, None, "ambiguous", "boxed"),
+    (r"Answer: A. Corrected: \boxed{B}", 4, "B", "parsed", "boxed"),
+    (r"\boxed{42}", 4, None, "unparsed", "none"),
+    # verbs of choice and verdicts
+    ("I choose option C.", 4, "C", "parsed", "choice_verb"),
+    ("I'd go with (B) here.", 4, "B", "parsed", "choice_verb"),
+    ("I think it's B.", 4, "B", "parsed", "choice_verb"),
+    ("I would not pick A. I would pick D.", 4, "D", "parsed", "choice_verb"),
+    ("I wouldn't choose A", 4, None, "unparsed", "none"),
+    ("B is correct.", 4, "B", "parsed", "verdict"),
+    ("Option A is wrong. Option C is the best choice.", 4, "C", "parsed", "verdict"),
+    ("Therefore, (B) is the most appropriate.", 4, "B", "parsed", "verdict"),
+    ("A is correct", 4, "A", "parsed", "verdict"),
+    ("B is incorrect.", 4, None, "unparsed", "none"),
+    ("B is not correct.", 4, None, "unparsed", "none"),
+    # the last cue wins, whatever its kind
+    ("Answer: A\nOn reflection I choose C.", 4, "C", "parsed", "choice_verb"),
+    ("I pick A at first. Answer: D", 4, "D", "parsed", "answer_cue"),
+    ("Answer: A and C\nOnly one is allowed. Answer: C", 4, "C", "parsed", "answer_cue"),
+    ("Answer: C\nAnswer: A or B", 4, None, "ambiguous", "answer_cue"),
+    # lists
+    ("Answer: A or B.", 4, None, "ambiguous", "answer_cue"),
+    ("Answer: A, C", 4, None, "ambiguous", "answer_cue"),
+    ("Answer: A/C", 4, None, "ambiguous", "answer_cue"),
+    ("Answer: (A) and (C)", 4, None, "ambiguous", "answer_cue"),
+    ("Answer: A, B, and D", 4, None, "ambiguous", "answer_cue"),
+    ("The answer is both B and C because of the labs", 4, None, "ambiguous", "answer_cue"),
+    ("answer: a and c", 4, None, "ambiguous", "answer_cue"),
+    ("Choose one: A, B, C, or D", 4, None, "ambiguous", "choice_verb"),
+    # forms of an option
+    ("(B) Metformin", 4, "B", "parsed", "option_form"),
+    ("B) Metformin", 4, "B", "parsed", "option_form"),
+    ("A. Metformin", 4, "A", "parsed", "option_form"),
+    ("**C. Insulin**", 4, "C", "parsed", "option_form"),
+    ("B (Metformin)", 4, "B", "parsed", "option_form"),
+    ("- D: furosemide", 4, "D", "parsed", "option_form"),
+    ("Given the labs:\n\n(B) Metformin\n\nIt lowers glucose.", 4, "B", "parsed", "option_form"),
+    ("C\n\nBecause the ejection fraction is low.", 4, "C", "parsed", "option_form"),
+    ("A. Metformin\nB. Insulin\nC. Heparin\nD. Aspirin", 4, None, "ambiguous", "option_form"),
+    ("A. Metformin\nB. Insulin\n\nAnswer: B", 4, "B", "parsed", "answer_cue"),
+    ("Answer choices:\nA. Metformin\nB. Insulin", 4, None, "ambiguous", "option_form"),
+    ("G. Something", 4, None, "out_of_range", "option_form"),
+    # letters that are no choice
+    ("A beta blocker is the treatment of choice.", 4, None, "unparsed", "none"),
+    ("The answer is a beta blocker.", 4, None, "unparsed", "none"),
+    ("Answer: A patient with CHF needs furosemide.", 4, None, "unparsed", "none"),
+    ("Answer: A CT scan of the chest", 4, None, "unparsed", "none"),
+    ("Answer: I think the patient needs insulin", 10, None, "unparsed", "none"),
+    ("The answer is vitamin D.", 4, None, "unparsed", "none"),
+    ("The diagnosis is hepatitis B.", 4, None, "unparsed", "none"),
+    ("Hepatitis B is the most likely diagnosis.", 4, None, "unparsed", "none"),
+    ("Answer: A-fib with rapid response", 4, None, "unparsed", "none"),
+    ("Answer: B-cell lymphoma", 4, None, "unparsed", "none"),
+    ("Answer: D-dimer", 4, None, "unparsed", "none"),
+    ("Answer: C. difficile colitis", 4, None, "unparsed", "none"),
+    ("Answer: E. coli", 6, None, "unparsed", "none"),
+    ("Answer: A1c monitoring", 4, None, "unparsed", "none"),
+    ("Answer: B12 deficiency", 4, None, "unparsed", "none"),
+    ("That is my answer. A patient like this may bleed.", 4, None, "unparsed", "none"),
+    ("None of the above", 4, None, "unparsed", "none"),
+    ("Answer: None", 4, None, "unparsed", "none"),
+    ("I cannot answer this question.", 4, None, "unparsed", "none"),
+    ("Answer with one letter: [A/B/C/D]", 4, None, "unparsed", "none"),
+    # reasoning blocks
+    ("<think>Answer: A</think>", 4, None, "empty", "empty"),
+    ("<think>a</think>B", 4, "B", "parsed", "whole_reply"),
+    ("<THINK>Answer: A</THINK>\n\nAnswer: C", 4, "C", "parsed", "answer_cue"),
+    ("Option A fits. Answer: A\n</think>\n\nAnswer: D", 4, "D", "parsed", "answer_cue"),
+    ("<think>x</think> Hmm <think>Answer: B", 4, None, "truncated", "open_reasoning"),
+    ("<reasoning>Answer: A</reasoning><answer>B</answer>", 4, "B", "parsed", "answer_cue"),
+    ("## Thinking\n\nMaybe the answer is A.\n\n## Final Response\n\nThe answer is C.", 4, "C",
+     "parsed", "answer_cue"),
+    ("## Thinking\n\nMaybe the answer is A.", 4, None, "truncated", "open_reasoning"),
+    ("## Final Response\nB", 4, "B", "parsed", "whole_reply"),
+    ("## Thinking\nAnswer: A\n## Final Response\n", 4, None, "empty", "empty"),
+    # a mark in the reply is no cue
+    ("⟦verdict:B⟧ or so", 4, None, "unparsed", "none"),
+    ("it''s 'B' as quoted", 4, None, "unparsed", "none"),
+]
+
+
+def test_own_cases() -> None:
+    found = parse([(text, n_options) for text, n_options, *_ in OWN_CASES])
+    wrong = [
+        f"{text!r}: expected {tuple(expected)}, found {result}"
+        for (text, _, *expected), result in zip(OWN_CASES, found, strict=True)
+        if tuple(expected) != result
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{}", "({})", "{}.", "{}) Metformin", "{}: metoprolol", "Answer: {}", "Answer: ({}) Metformin",
+        "The answer is {} because it is safe.", "I would pick {}.", "{} is correct.",
+        r"\boxed{{{}}}", "{}\n\nIt is the safest drug.", "Answer: {} Metformin",
+    ],
+)
+def test_no_letter_is_favoured(template: str) -> None:
+    """A reply of one form is read alike for every letter."""
+    letters = "ABCDEF"
+    found = parse([(template.format(letter), 6) for letter in letters])
+    assert [letter for letter, _, _ in found] == list(letters)
+    assert len({rule for _, _, rule in found}) == 1
+
+
+def test_letter_only_when_parsed() -> None:
+    rows = [(text, n_options) for text, n_options, *_ in OWN_CASES]
+    for letter, status, _ in parse(rows):
+        assert (letter is not None) == (status == "parsed")
+
+
+def test_unknown_number_of_options_is_any_letter() -> None:
+    assert parse([("Answer: Q", None)]) == [("Q", "parsed", "answer_cue")]
+
+
+def test_nfkc_ascii_equals_unicode() -> None:
+    """Each mapped character gives what Unicode's own NFKC gives (or the letter in parentheses)."""
+    plain = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()[]{}:.,;!?*-=/<>+&# ")
+    expected = {}
+    for code in range(0x80, 0x110000):
+        character = chr(code)
+        if 0xD800 <= code < 0xE000:
+            continue
+        form = unicodedata.normalize("NFKC", character)
+        if len(form) == 3 and (form[0], form[2]) == ("(", ")") and form[1].isascii():
+            form = form[1] if form[1].isalpha() else form
+        if form in plain:
+            expected[character] = form
+    with duckdb.connect() as connection:
+        call = render("nfkc_ascii('text')")
+        found = connection.execute(
+            f"select {call} from (select ? as text)", ["".join(expected)]
+        ).fetchone()[0]
+    assert found == "".join(expected.values())
+
+
+def test_strip_reasoning() -> None:
+    cases = [
+        ("plain", "plain"),
+        ("<think>a</think>b", "b"),
+        ("<think>a\nb</think>\n{}", "\n{}"),
+        ("a</thinking>b", "b"),
+        ("<think>never closed", ""),
+        ("## Thinking\nx\n\n## Final Response\n\n{}", "\n\n{}"),
+        ("## Thinking\nnever closed", ""),
+        ("I was thinking about it", "I was thinking about it"),
+        (None, None),
+    ]
+    with duckdb.connect() as connection:
+        call = render("strip_reasoning('text')")
+        for text, expected in cases:
+            found = connection.execute(
+                f"select {call} from (select ?::varchar as text)", [text]
+            ).fetchone()[0]
+            assert found == expected, text

@@ -1,0 +1,26 @@
+"""The completions that ship with the project still answer today's prompts."""
+
+from ehrbench import completions, recorded
+
+
+def test_recorded_completions_ship_within_their_size():
+    found = recorded.files()
+    assert set(found) == set(completions.STAGES), "make record makes them"
+    known = recorded.manifest()
+    assert sum(path.stat().st_size for path in found.values()) <= recorded.MAX_BYTES
+    for stage, path in found.items():
+        table = completions.read_shard(path)
+        assert table.num_rows == known["stages"][stage]["completions"]
+        keys = table["request_key"].to_pylist()
+        assert keys == sorted(keys) and table["error"].null_count == table.num_rows
+
+
+def test_no_prompt_has_moved_on(synthetic_build):
+    gone = recorded.orphans(synthetic_build.database)
+    assert not gone, f"{len(gone)} recorded completions answer no planned request: make record"
+
+
+def test_the_recorded_completions_are_used(synthetic_build):
+    used = recorded.used(synthetic_build.database, synthetic_build.store)
+    assert {row["stage"] for row in used} == set(completions.STAGES)
+    assert all(row["n"] == row["n_recorded"] for row in used)

@@ -1,0 +1,375 @@
+"""The synthetic data set: same bytes, real layouts, planted truth, promised noise."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import sys
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+from ehrbench.synth import catalogue as catalogue_module  # noqa: E402
+from ehrbench.synth import cohort, facts, noise, write  # noqa: E402
+
+PATIENTS = 120
+HOSP = "raw/mimic_iv/hosp"
+SEMMED = "raw/semmeddb/semmedVER43_2024_R_"
+WIDTHS = {
+    "raw/umls/META/MRCONSO.RRF": 18,
+    "raw/umls/META/MRSTY.RRF": 6,
+    "raw/umls/META/MRDEF.RRF": 8,
+    "raw/umls/META/MRREL.RRF": 16,
+    "raw/umls/META/MRCUI.RRF": 7,
+    "raw/umls/META/MRSAB.RRF": 25,
+    "raw/umls/META/MRSAT.RRF": 13,
+}
+DUMP_WIDTHS = {
+    "PREDICATION": 15,
+    "PREDICATION_AUX": 18,
+    "SENTENCE": 9,
+    "CITATIONS": 5,
+    "GENERIC_CONCEPT": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A small clean data set."""
+    out = tmp_path_factory.mktemp("synth") / "clean"
+    write(out, PATIENTS)
+    return out
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return catalogue_module.load()
+
+
+@pytest.fixture(scope="module")
+def statements(loaded):
+    return facts.statements(loaded, 20260530)
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def rows(path: Path) -> list[dict]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def dump(folder: Path, table: str) -> list[tuple]:
+    """A SemMedDB dump as DuckDB reads it, every column text."""
+    encoding = "utf-8" if table in ("SENTENCE", "GENERIC_CONCEPT") else "latin-1"
+    columns = ", ".join(f"'c{i:02d}': 'varchar'" for i in range(DUMP_WIDTHS[table]))
+    return duckdb.execute(
+        f"""
+        select * from read_csv(
+            '{folder / SEMMED}{table}.csv.gz', delim = ',', quote = '"', escape = '\\',
+            header = false, auto_detect = false, encoding = '{encoding}', columns = {{{columns}}}
+        )
+        """
+    ).fetchall()
+
+
+def test_same_arguments_give_same_bytes(data, tmp_path):
+    write(tmp_path / "again", PATIENTS)
+    assert hashes(tmp_path / "again") == hashes(data)
+
+
+def test_another_seed_gives_another_cohort(data, tmp_path):
+    write(tmp_path / "other", 5, seed=7)
+    write(tmp_path / "same", 5)
+    first, second = hashes(tmp_path / "other"), hashes(tmp_path / "same")
+    assert first[f"{HOSP}/diagnoses_icd.csv.gz"] != second[f"{HOSP}/diagnoses_icd.csv.gz"]
+
+
+def test_patient_does_not_depend_on_cohort_size(data, tmp_path):
+    write(tmp_path / "small", 50)
+    for table in [n for n in cohort.HEADERS if not n.startswith("d_")]:
+        small = rows(tmp_path / "small" / HOSP / f"{table}.csv.gz")
+        large = rows(data / HOSP / f"{table}.csv.gz")
+        ids = {row["subject_id"] for row in rows(tmp_path / "small" / HOSP / "patients.csv.gz")}
+        assert len(ids) == 50
+        assert small == [row for row in large if row["subject_id"] in ids], table
+    assert (tmp_path / "small/raw/umls/META/MRREL.RRF").read_bytes() == (
+        data / "raw/umls/META/MRREL.RRF"
+    ).read_bytes()
+
+
+def test_bad_arguments_are_one_clear_line(tmp_path):
+    for arguments, text in (
+        ({"patients": 0}, "patients must be"),
+        ({"patients": "many"}, "patients must be"),
+        ({"regime": "dirty"}, "regime must be one of clean, noisy"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            write(tmp_path / "x", **arguments)
+    assert not (tmp_path / "x").exists()
+
+
+def test_files_are_labelled_synthetic(data):
+    manifest = json.loads((data / "MANIFEST.json").read_text())
+    assert manifest["data_class"] == "synthetic"
+    assert manifest["patients"] == PATIENTS == len(rows(data / HOSP / "patients.csv.gz"))
+    for name, count in manifest["rows"].items():
+        if name.startswith(HOSP):
+            assert count == len(rows(data / name)), name
+    assert all(row[5].startswith("Synthetic: ") for row in dump(data, "SENTENCE"))
+    assert "SYNTHETIC" in (data / "raw/umls/META/MRSAB.RRF").read_text()
+
+
+def test_headers_and_dictionaries(data):
+    for table, header in cohort.HEADERS.items():
+        with gzip.open(data / HOSP / f"{table}.csv.gz", "rt") as handle:
+            assert handle.readline().rstrip("\n") == header, table
+    for events, names in (
+        ("diagnoses_icd", "d_icd_diagnoses"),
+        ("procedures_icd", "d_icd_procedures"),
+    ):
+        known = {(r["icd_code"], r["icd_version"]) for r in rows(data / HOSP / f"{names}.csv.gz")}
+        used = {(r["icd_code"], r["icd_version"]) for r in rows(data / HOSP / f"{events}.csv.gz")}
+        assert used <= known
+    codes = Counter(r["icd_code"] for r in rows(data / HOSP / "d_icd_diagnoses.csv.gz"))
+    assert codes["V443"] == codes["E850"] == 2
+
+
+def test_rrf_lines_have_the_real_width(data):
+    for name, width in WIDTHS.items():
+        for line in (data / name).read_text(encoding="utf-8").splitlines():
+            assert line.endswith("|") and len(line.split("|")) == width + 1, (name, line)
+
+
+def test_duckdb_reads_every_file(data):
+    for table in DUMP_WIDTHS:
+        assert dump(data, table), table
+    names = {row[6] for row in dump(data, "PREDICATION")} | {
+        row[5] for row in dump(data, "PREDICATION")
+    }
+    assert 'Therapeutic "mix" \\ X' in names and "Ménière Disease" in names
+    for path in (data / HOSP).glob("*.csv.gz"):
+        columns = ", ".join(f"'{c}': 'varchar'" for c in cohort.HEADERS[path.name[:-7]].split(","))
+        count = duckdb.execute(
+            f"select count(*) from read_csv('{path}', header = true, auto_detect = false, "
+            f"delim = ',', quote = '\"', columns = {{{columns}}})"
+        ).fetchone()[0]
+        assert count == len(rows(path))
+
+
+def test_dirt_is_there(data):
+    drugs = rows(data / HOSP / "prescriptions.csv.gz")
+    texts = {row["drug"] for row in drugs}
+    assert any(t.endswith(" ") for t in texts) and any(t.endswith("_") for t in texts)
+    assert any("  " in t.strip() for t in texts) and any(t.startswith("*NF*") for t in texts)
+    assert {"MAIN", "BASE"} <= {row["drug_type"] for row in drugs}
+    assert "" in texts and {"0", ""} <= {row["ndc"] for row in drugs}
+    assert any(row["stoptime"] and row["stoptime"] < row["starttime"] for row in drugs)
+    assert len(drugs) > len({(row["hadm_id"], row["drug"]) for row in drugs})
+    keys = [(row["pharmacy_id"], row["drug_type"], row["drug"]) for row in drugs]
+    assert len(keys) == len(set(keys))
+    events = Counter(row["event_txt"] for row in rows(data / HOSP / "emar.csv.gz"))
+    assert events["Administered"] > 10 * events["Not Given"] > 0
+    assert any(row["medication"] == "" for row in rows(data / HOSP / "emar.csv.gz"))
+    visits = {row["hadm_id"] for row in rows(data / HOSP / "admissions.csv.gz")}
+    charted = {row["hadm_id"] for row in rows(data / HOSP / "emar.csv.gz")} - {""}
+    assert 0.5 < len(charted) / len(visits) < 0.8
+    codes = rows(data / HOSP / "diagnoses_icd.csv.gz")
+    assert any(row["icd_code"].startswith("0") for row in codes)
+    versions = defaultdict(set)
+    for row in codes:
+        versions[row["hadm_id"]].add(row["icd_version"])
+    assert all(len(found) == 1 for found in versions.values())
+    patients = defaultdict(set)
+    for row in codes:
+        patients[row["subject_id"]].add(row["icd_version"])
+    assert any(len(found) == 2 for found in patients.values())
+
+
+def test_visits_are_shaped_like_the_real_ones(data):
+    stays = defaultdict(list)
+    for row in rows(data / HOSP / "admissions.csv.gz"):
+        start, end = (datetime.fromisoformat(row[c]) for c in ("admittime", "dischtime"))
+        assert start < end and 2110 <= start.year <= 2201
+        stays[row["subject_id"]].append((start, end))
+    counts = [len(found) for found in stays.values()]
+    assert 2.2 < sum(counts) / len(counts) < 3.3
+    assert 0.3 < sum(n > 1 for n in counts) / len(counts) < 0.5
+    gaps = [
+        later[0] - earlier[1]
+        for found in stays.values()
+        for earlier, later in zip(sorted(found), sorted(found)[1:])
+    ]
+    assert sum(gap < timedelta(0) for gap in gaps) == 1, "one overlapping admission"
+    assert any(timedelta(0) < gap < timedelta(hours=24) for gap in gaps)
+    assert any(gap > timedelta(days=365) for gap in gaps)
+
+
+def cuis(loaded, *keys: str) -> tuple[str, ...]:
+    return tuple(loaded.concepts[key].cui for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("claim", "flags"),
+    [
+        (("htn", "treat_with", "lisin"), (1, 0, 0)),  # exact
+        (("avblock", "treat_with", "amiod"), (1, 0, 0)),  # evidence on the parent, arrhythmia
+        (("uti", "treat_with", "vanco"), None),  # evidence only on Infection: too general
+        (("t2dm", "treat_with", "insulin"), (1, 0, 0)),  # evidence on Diabetes mellitus
+        (("chf", "treat_with", "dobut"), (1, 0, 0)),  # evidence on a child of an unspecified code
+        (("htn", "treat_with", "predn"), None),  # evidence only on Disease: a hub
+        (("nstemi", "treat_with", "statincl"), None),  # two steps up
+        (("chf", "treat_with", "digox"), (1, 1, 0)),  # also NEG_TREATS
+        (("af", "treat_with", "digox"), (1, 0, 1)),  # also CAUSES
+        (("t1dm", "causes", "dka"), (1, 0, 0)),  # written as COMPLICATES, turned round
+        (("dka", "causes", "t1dm"), None),
+        (("dka", "coexists_with", "t1dm"), (1, 0, 0)),  # COMPLICATES supports it either way
+        (("t1dm", "coexists_with", "dka"), (1, 0, 0)),
+        (("htn", "coexists_with", "ckd"), (1, 0, 0)),
+        (("htn", "causes", "stroke"), (1, 0, 0)),
+        (("htn", "coexists_with", "ich"), None),  # PREDISPOSES does not support comorbidity
+        (("af", "causes", "stroke"), (1, 0, 1)),  # stated both ways
+        (("heparin", "adverse_of", "hit"), (1, 0, 0)),
+        (("atorva", "adverse_of", "rhabdo"), (1, 0, 0)),  # evidence on the drug class
+        (("hit", "treat_with", "heparin"), None),  # harm only: no treatment to be ambiguous about
+    ],
+)
+def test_truth_is_closed_under_the_support_rule(data, loaded, claim, flags):
+    subject, relation, obj = claim
+    wanted = (*cuis(loaded, subject), relation, *cuis(loaded, obj))
+    found = {
+        (r["subject_cui"], r["relation"], r["object_cui"]): (
+            int(r["supported"]),
+            int(r["contradicted"]),
+            int(r["ambiguous"]),
+        )
+        for r in rows(data / "truth/truth_claims.csv")
+    }
+    assert found.get(wanted) == flags
+
+
+def test_planted_relations_are_true_and_new(data, loaded):
+    truth = {
+        (r["subject_cui"], r["relation"], r["object_cui"])
+        for r in rows(data / "truth/truth_claims.csv")
+        if r["supported"] == "1"
+    }
+    planted = rows(data / "truth/truth_planted.csv")
+    assert {row["task"] for row in planted} == {"dx", "tx", "px"}
+    assert all((r["subject_cui"], r["relation"], r["object_cui"]) in truth for r in planted)
+    concept_of = {}
+    for row in loaded.diagnoses.values():
+        for version in ("9", "10"):
+            concept_of[(row[f"icd{version}"].replace(".", ""), version)] = row["cui"]
+    coded = defaultdict(set)
+    for row in rows(data / HOSP / "diagnoses_icd.csv.gz"):
+        cui = concept_of.get((row["icd_code"], row["icd_version"]))
+        coded[(row["subject_id"], row["hadm_id"])].add(cui)
+    start = {r["hadm_id"]: r["admittime"] for r in rows(data / HOSP / "admissions.csv.gz")}
+    for row in planted:
+        here = coded[(row["subject_id"], row["hadm_id"])]
+        if row["task"] == "dx":
+            assert {row["subject_cui"], row["object_cui"]} <= here
+        if row["task"] == "tx":
+            assert row["subject_cui"] in here
+        if row["task"] == "px":
+            assert row["object_cui"] in coded[(row["subject_id"], row["target_hadm_id"])]
+            for (subject, visit), known in coded.items():
+                if subject == row["subject_id"] and start[visit] <= start[row["hadm_id"]]:
+                    assert row["object_cui"] not in known
+
+
+def test_knowledge_base_is_heavy_tailed_and_outside_pubmed(data, statements):
+    predications = dump(data, "PREDICATION")
+    pmids = {int(row[2]) for row in predications} | {int(r[0]) for r in dump(data, "CITATIONS")}
+    assert 90_000_000 <= min(pmids) and max(pmids) <= 99_999_999
+    assert len({row[0] for row in predications}) == len(predications)
+    counts = [r.n_pmids for r in statements if r.predicate == "TREATS" and not r.negated]
+    assert min(counts) == 1 and 300 <= max(counts) <= 400
+    assert sum(n >= 2 for n in counts) / len(counts) > 0.8
+    retired = (data / "raw/umls/META/MRCUI.RRF").read_text().split("|")[0]
+    assert any(retired in (row[4], row[8]) for row in predications)
+    with_aux = {row[1] for row in dump(data, "PREDICATION_AUX")}
+    assert 0.9 < len(with_aux) / len(predications) < 1
+
+
+def test_clean_knowledge_base_says_every_fact(data, loaded, statements):
+    said = {(row[4], row[3], row[8]) for row in dump(data, "PREDICATION")}
+    retired = (data / "raw/umls/META/MRCUI.RRF").read_text().split("|")
+    back = {retired[0]: retired[5]}
+    said = {(back.get(s, s), p, back.get(o, o)) for s, p, o in said}
+    for row in statements:
+        if row.kb == "semmeddb":
+            name = ("NEG_" if row.negated else "") + row.predicate
+            subject, obj = cuis(loaded, row.subject, row.object)
+            assert (subject, name, obj) in said, row
+    curated = sum(r["source"] == "curated" for r in loaded.tables["treats"])
+    assert 0.1 < curated / len(loaded.tables["treats"]) < 0.25
+
+
+def test_codes_cover_every_level_and_trap(data):
+    found = rows(data / "truth/truth_codes.csv")
+    levels = Counter((r["code_system"], r["level"]) for r in found)
+    for system in ("ICD9CM", "ICD10CM"):
+        for level in ("exact", "equivalent", "ancestor", "none"):
+            assert levels[(system, level)] > 3, (system, level)
+    by_code = {(r["code_system"], r["code"]): r for r in found}
+    assert by_code[("ICD10CM", "I24.8")]["cui"] == "", "four concepts: no fact may rest on it"
+    atoms = (data / "raw/umls/META/MRCONSO.RRF").read_text(encoding="utf-8").splitlines()
+    assert sum("|ICD10CM|PT|I24.8|" in line for line in atoms) == 4
+    assert any(line.split("|")[16] == "O" for line in atoms)
+    assert any(line.split("|")[1] == "SPA" for line in atoms)
+    rules = Counter(r["rule"] for r in rows(data / "truth/truth_conflicts.csv"))
+    assert set(rules) == {"contraindicated", "excludes1", "dominant_hazard"}
+
+
+def test_noisy_regime_keeps_its_promises(loaded, statements):
+    noisy = noise.noisy(loaded, 20260530, statements)
+    tables = ("treats", "coexists", "causes", "adverse")
+    true_facts = {(r.fact, r.subject, r.object) for r in statements if r.fact in tables}
+    kept = {(r.fact, r.subject, r.object) for r in noisy if r.fact in tables}
+    assert abs(len(kept) / len(true_facts) - 0.42) < 0.02
+    right = sum(r.n_pmids for r in noisy if r.fact in tables)
+    wrong = sum(r.n_pmids for r in noisy if r.fact == "false")
+    assert 0.65 <= right / (right + wrong) <= 0.70
+    treats = [r for r in noisy if r.predicate == "TREATS" and not r.negated]
+    against = {(r.subject, r.object) for r in noisy if r.predicate == "TREATS" and r.negated}
+    for low, share, tolerance in ((1, 0.08, 0.02), (10, 0.28, 0.04), (100, 0.74, 0.15)):
+        group = [r for r in treats if r.n_pmids >= low]
+        found = sum((r.subject, r.object) in against for r in group) / len(group)
+        assert abs(found - share) < tolerance, (low, found)
+    top = [r for r in treats if r.n_pmids >= 300]
+    assert len(top) >= 3
+    assert sum((r.subject, r.object) in against for r in top) >= 0.8 * len(top)
+    truth = set(facts.claims(loaded, statements))
+    false = [r for r in noisy if r.fact == "false" and r.predicate == "TREATS"]
+    assert false and not any((r.object, "treat_with", r.subject) in truth for r in false)
+
+
+def test_noisy_regime_writes_the_same_cohort_and_truth(data, tmp_path):
+    write(tmp_path / "noisy", 20, regime="noisy")
+    write(tmp_path / "clean", 20)
+    noisy, clean = hashes(tmp_path / "noisy"), hashes(tmp_path / "clean")
+    differing = {name for name in clean if clean[name] != noisy[name]}
+    assert f"{SEMMED}PREDICATION.csv.gz" in differing
+    assert not any(name.startswith(("truth/", "raw/mimic_iv", "raw/icd")) for name in differing)
+
+
+def test_catalogue_names_no_unknown_concept(loaded):
+    assert len(loaded.diagnoses) > 150 and len(loaded.drugs) > 90 and len(loaded.procedures) > 25
+    hubs = facts.hubs(loaded)
+    assert {"disease", "infect"} <= hubs and "arrhyth" not in hubs
+    assert len(loaded.descendants("disease")) > 40

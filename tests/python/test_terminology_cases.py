@@ -1,0 +1,104 @@
+"""The macros normalize_icd and normalize_ndc, compiled by dbt, over the case tables."""
+
+from __future__ import annotations
+
+import csv
+
+import duckdb
+import pytest
+from conftest import ROOT, dbt
+
+CASES = ROOT / "tests" / "fixtures" / "cases"
+SEPARATOR = "-- next case table"
+
+
+@pytest.fixture(scope="module")
+def macro_sql(tmp_path_factory) -> dict[str, str]:
+    """Compiled SQL of both macros, each over a table `cases` of text columns, in one dbt call."""
+    folder = tmp_path_factory.mktemp("macros")
+    inline = f"""
+        select *, {{{{ normalize_icd('raw_code', 'icd_version', 'code_kind') }}}} as dotted from cases
+        {SEPARATOR}
+        select *, {{{{ normalize_ndc('raw_ndc') }}}} as ndc from cases
+        {SEPARATOR}
+        select {{{{ normalize_icd("'E850'", 9, 'diagnosis') }}}} as icd9,
+            {{{{ normalize_icd("'E850'", 10, 'diagnosis') }}}} as icd10,
+            {{{{ normalize_icd("'0117'", 9, 'procedure') }}}} as icd9_procedure
+    """
+    done = dbt(
+        *("--quiet", "compile", "--inline", inline, "--target", "synthetic", "--threads", "1"),
+        target_path=folder / "target",
+        EHRBENCH_DB=folder / "empty.duckdb",
+        EHRBENCH_SYNTH_DIR=folder / "none",
+        EHRBENCH_COMPLETIONS_DIR=folder / "completions",
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-1000:]
+    icd, ndc, literal = done.stdout[done.stdout.index("select *,"):].split(SEPARATOR)
+    return {"icd": icd, "ndc": ndc, "literal": literal}
+
+
+def over(rows: list[dict], sql: str) -> list[dict]:
+    """The rows with the compiled column added; every input column is text."""
+    connection = duckdb.connect()
+    columns = list(rows[0])
+    connection.execute(f"create table cases ({', '.join(f'{c} varchar' for c in columns)})")
+    marks = ", ".join("?" for _ in columns)
+    connection.executemany(
+        f"insert into cases values ({marks})", [[row[c] for c in columns] for row in rows]
+    )
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def table(name: str) -> list[dict]:
+    with (CASES / name).open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def test_every_icd_case(macro_sql):
+    rows = over(table("icd_normalization_cases.csv"), macro_sql["icd"])
+    assert len(rows) >= 16
+    wrong = [row for row in rows if row["dotted"] != row["expected_dotted"]]
+    assert not wrong
+
+
+def test_icd_codes_that_are_none(macro_sql):
+    made = [("", "9", "diagnosis"), ("  ", "10", "procedure"), ("4280", "11", "diagnosis"),
+            ("4280", "9", "drug"), (None, "9", "diagnosis"), ("4280", None, "diagnosis")]
+    rows = [{"raw_code": code, "icd_version": version, "code_kind": kind}
+            for code, version, kind in made]
+    assert [row["dotted"] for row in over(rows, macro_sql["icd"])] == [None] * len(made)
+
+
+def test_icd_macro_takes_literals(macro_sql):
+    row = duckdb.connect().execute(macro_sql["literal"]).fetchone()
+    assert row == ("E850", "E85.0", "01.17")
+
+
+def test_every_ndc_case(macro_sql):
+    rows = over(table("ndc_normalization_cases.csv"), macro_sql["ndc"])
+    assert len(rows) >= 8
+    wrong = [
+        row for row in rows
+        if (row["ndc"]["ndc11"] or "", row["ndc"]["status"])
+        != (row["expected_ndc11"], row["expected_status"])
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize(("raw", "ndc11", "status"), [
+    (None, None, "missing_sentinel"),
+    ("", None, "missing_sentinel"),
+    ("00000000000", None, "missing_sentinel"),
+    (" 00002143380 ", "00002143380", "mapped_format"),
+    ("00002-1433-80", "00002143380", "mapped_format"),
+    ("000002143380", "00002143380", "trimmed_12_digit"),
+    ("2143380", "00002143380", "repaired_zero_padding"),
+    ("12345", None, "invalid_format"),
+    ("0002-1433", None, "invalid_format"),
+    ("inf", None, "invalid_format"),
+])
+def test_more_ndc_cases(macro_sql, raw, ndc11, status):
+    (row,) = over([{"raw_ndc": raw}], macro_sql["ndc"])
+    assert (row["ndc"]["ndc11"], row["ndc"]["status"]) == (ndc11, status)
