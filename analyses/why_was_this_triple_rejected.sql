@@ -1,6 +1,7 @@
 -- Why was this triple rejected? One row per check, with the evidence behind it.
 -- Run with: dbt show --select why_was_this_triple_rejected --vars '{triple: <triple_id>}'
 -- Without the variable it takes the first rejected triple under the active policy.
+-- What conflicts in the context is in int_context_conflicts, by the same triple_id.
 with chosen as (
     select v.triple_id, v.policy, v.failed_reason_codes
     from {{ ref('fct_triple_verdicts') }} as v
@@ -41,6 +42,6 @@ left join {{ ref('fct_claim_evidence') }} as e
     and e.role = case c.check_name
         when 'positive_support' then 'support'
         when 'no_negative_evidence' then 'contradict'
-        when 'no_context_conflict' then 'conflict'
+        when 'unambiguous_relation' then 'conflict'
     end
 order by c.check_name, e.role, e.rank

@@ -1,9 +1,9 @@
 {#- Digest of a relation's rows that does not depend on their order: the integer sum of a number
     per row. `columns` narrows it; without them it covers every column. -#}
 {% macro content_digest(relation, columns=none) -%}
-    {%- set names = columns or (
-        adapter.get_columns_in_relation(relation) | map(attribute='name') | list
-        if execute else ['1']) -%}
+    {%- set found = adapter.get_columns_in_relation(relation) if execute and not columns else [] -%}
+    {%- set names = columns or found | map(attribute='name') | list or ['1'] -%}
 md5(cast(coalesce(sum(md5_number_lower(concat_ws('|'
-    {%- for name in names %}, coalesce(cast({{ name }} as varchar), '∅'){% endfor %}))), 0) as varchar))
+    {%- for name in names %}, coalesce(cast({{ name }} as varchar), '∅'){% endfor -%}
+))), 0) as varchar))
 {%- endmacro %}

@@ -7,8 +7,10 @@
     {%- set pairs = [
         ('\u00a0ª²³¹ºſʰʲʳʷʸˡˢˣ\u037eᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁᵂᵃᵇᵈᵉᵍᵏᵐᵒ',
          ' a231oshjrwylsx;ABDEGHIJKLMNOPRTUWabdegkmo'),
-        ('ᵖᵗᵘᵛᵢᵣᵤᵥᶜᶠᶻ\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a․\u202f\u205f⁰ⁱ⁴⁵⁶⁷⁸⁹⁺⁼⁽⁾ⁿ₀₁₂₃',
-         'ptuviruvcfz           .  0i456789+=()n0123'),
+        ('ᵖᵗᵘᵛᵢᵣᵤᵥᶜᶠᶻ\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008',
+         'ptuviruvcfz         '),
+        ('\u2009\u200a․\u202f\u205f⁰ⁱ⁴⁵⁶⁷⁸⁹⁺⁼⁽⁾ⁿ₀₁₂₃',
+         '  .  0i456789+=()n0123'),
         ('₄₅₆₇₈₉₊₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜℂℊℋℌℍℎℐℑℒℓℕℙℚℛℜℝℤℨ\u212aℬ',
          '456789+=()aeoxhklmnpstCgHHHhIILlNPQRRRZZKB'),
         ('ℭℯℰℱℳℴℹⅅⅆⅇⅈⅉⅠⅤⅩⅬⅭⅮⅯⅰⅴⅹⅼⅽⅾⅿ①②③④⑤⑥⑦⑧⑨⒜⒝⒞⒟⒠⒡⒢',
@@ -59,9 +61,16 @@
          '890123456789ABCDEFGHIJKLMNOPQRSTUVWXYZCRAB'),
         ('🄲🄳🄴🄵🄶🄷🄸🄹🄺🄻🄼🄽🄾🄿🅀🅁🅂🅃🅄🅅🅆🅇🅈🅉🯰🯱🯲🯳🯴🯵🯶🯷🯸🯹', 'CDEFGHIJKLMNOPQRSTUVWXYZ0123456789'),
     ] -%}
-translate(
-    regexp_replace({{ text }}, '[\x{00AD}\x{200B}-\x{200F}\x{2060}\x{FEFF}]', '', 'g'),
-    '{% for pair in pairs %}{{ pair[0] }}{% endfor %}',
-    '{% for pair in pairs %}{{ pair[1] }}{% endfor %}'
-)
+{%- set invisible -%} [\x{00AD}\x{200B}-\x{200F}\x{2060}\x{FEFF}] {%- endset -%}
+case
+    -- Most text has none of them, and building the map is what takes the time.
+    when regexp_matches(
+        {{ text }}, '[{% for pair in pairs %}{{ pair[0] }}{% endfor %}]|{{ invisible }}'
+    ) then translate(
+        regexp_replace({{ text }}, '{{ invisible }}', '', 'g'),
+        '{% for pair in pairs %}{{ pair[0] }}{% endfor %}',
+        '{% for pair in pairs %}{{ pair[1] }}{% endfor %}'
+    )
+    else {{ text }}
+end
 {%- endmacro %}

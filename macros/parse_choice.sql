@@ -3,7 +3,8 @@
 
     Order of work: reasoning is stripped (never closed: truncated), compatibility letters are made
     plain, mark-up is removed, look-alikes (E. coli, i.e., "the wrong answer") are masked. Then:
-      whole_reply   the reply is a single letter with nothing but punctuation around it
+      whole_reply   the reply is a single letter with nothing but punctuation around it (a bare list
+                    of letters is ambiguous)
       boxed, answer_cue, choice_verb, verdict
                     a letter tied to \boxed{…}, to "answer" or "the correct option" (or its word in
                     other languages), to a verb of choice ("I pick B"), or to a verdict ("B is
@@ -80,9 +81,14 @@
     answer_words, 'option', 'choice', 'selection', 'letter', 'response', 'diagnosis', 'treatment',
     'medication', 'drug', 'therapy', 'procedure', 'condition', 'outcome', 'complication',
 ] | join('|') -%}
-{%- set copula -%} (?:(?i:\b(?:is|ist|est|es|(?:would|should|will|must)\s+be)\b)|[:=]) {%- endset -%}
+{%- set copula -%}
+(?:(?i:\b(?:is|ist|est|es|(?:would|should|will|must)\s+be)\b)|[:=])
+{%- endset -%}
 {%- set noun_is -%} (?i:\b(?:{{ nouns }})\b)[^.:!?\n⟦]{0,120}?{{ copula }} {%- endset -%}
 {%- set answer_cue -%} (?:{{ answer_word }}|{{ noun_is }}){{ between }} {%- endset -%}
+{%- set answer_label -%}
+{{ noun_is }}[^.!?\n⟦]{0,120}?\((?i:option\s+|choice\s+)?([A-Z])\)
+{%- endset -%}
 {%- set verbs = [
     'pick', 'choose', 'select', 'chose', 'picked', 'selected', 'choosing', 'picking', 'selecting',
     'go with', 'going with', 'opt for', 'settle on', 'vote for', 'recommend', 'suggest', 'prefer',
@@ -99,7 +105,7 @@
 {%- endset -%}
 {%- set verdict_fillers = [
     'to', 'be', 'the', 'clearly', 'definitely', 'therefore', 'most', 'more', 'only', 'indeed',
-    'single', 'probably', 'obviously',
+    'single', 'probably', 'obviously', 'my',
 ] | join('|') -%}
 {%- set verdicts = [
     'correct', 'right', 'best', 'appropriate', 'suitable', 'accurate', 'preferred', 'answer',
@@ -114,14 +120,20 @@
 
 {#- Lines that write an option; edges are ASCII and typographic punctuation, no other letters. -#}
 {%- set edge -%} [ \t!-/:-@\[-`{-~“”‘’«»【】「」。·•→✓✅] {%- endset -%}
+{%- set label_ends -%} [ \t]*\([^()\n]*\)[ \t.]*$ {%- endset -%}
 {%- set line_ends -%}
-[)\]](?:\W|$)|[:.](?:\s|$)|\s+[-–—]\s|{{ edge }}*$|[ \t]*\([^()\n]*\)[ \t.]*$
+[)\]](?:\W|$)|[:.](?:\s|$)|\s+[-–—]\s|,?\s(?:because|since)\b|{{ edge }}*$|{{ label_ends }}
 {%- endset -%}
 {%- set line_form -%}
 (?m)^{{ edge }}*(?i:(?:option|choice|letter){{ edge }}+)?([A-Za-z])(?:{{ line_ends }})
 {%- endset -%}
+{%- set two_forms -%} (?m)^.*\b[A-Z][):]\s.*\b[A-Z][):]\s {%- endset -%}
 {%- set whole_reply -%}
 ^(?:{{ edge }}|\n)*(?i:(?:option|choice|letter){{ edge }}+)?([A-Za-z])(?:{{ edge }}|\n)*$
+{%- endset -%}
+
+{%- set whole_list -%}
+^(?:{{ edge }}|\n)*(?i:both\s+|either\s+|options?\s+)?{{ letters }}(?:{{ edge }}|\n)*$
 {%- endset -%}
 
 {#- Where a single letter or a cue means something else. -#}
@@ -134,12 +146,17 @@
 \b(?:{{ genera }}|[A-Z]\s(?:cells?|dimers?|reactive|rays?|waves?)|(?i:i\.\s?e\.|e\.\s?g\.))
 {%- endset -%}
 {%- set wrong -%} (?i:incorrect|wrong|worst|unlikely) {%- endset -%}
-{%- set negation -%} (?i:not|never|cannot|(?:ca|do|would|could|did|should|wo|is)n[''’]t) {%- endset -%}
+{%- set negation -%}
+(?i:not|never|cannot|(?:ca|do|would|could|did|should|wo|is)n[''’]t)
+{%- endset -%}
 {%- set wrong_cue -%}
 \b(?:{{ wrong }}\s+(?i:answer|option|choice)s?|{{ negation }}\s+(?i:be|{{ verbs }}))\b
 {%- endset -%}
 {%- set wrong_clause -%}
 \b(?i:answer|option|choice)s?\s+(?i:that|which)\s+(?i:is|are)\s*(?:{{ negation }}|{{ wrong }})\b
+{%- endset -%}
+{%- set wrong_noun -%}
+\b(?i:(?:{{ nouns }})\s+(?:is|was|would\s+be))\s+(?i:not|never|neither)\b
 {%- endset -%}
 {%- set placeholder_list -%} [(\[]\s*A\s*(?:[/,|–-]\s*(?i:or\s+)?[B-Z]\s*)+[)\]] {%- endset -%}
 {%- set options_head -%} (?i)\b(?:answer\s+)?(?:choices|options)\s*(?:are\s*)?: {%- endset -%}
@@ -157,9 +174,10 @@
 {%- for pattern, replacement in [
     ('[⟦⟧*`]', ''), ('[_ \\t]+', ' '), (markup, ' '), (tex_text, '\\1'), (placeholder_list, ''),
     (options_head, 'list'), (look_alike, 'term'), (wrong_clause, 'distractor'),
-    (wrong_cue, 'distractor'),
+    (wrong_noun, 'distractor'), (wrong_cue, 'distractor'),
 ] -%}
-    {%- set plain.sql -%} regexp_replace({{ plain.sql }}, '{{ pattern }}', '{{ replacement }}', 'g')
+    {%- set plain.sql -%}
+    regexp_replace({{ plain.sql }}, '{{ pattern }}', '{{ replacement }}', 'g')
     {%- endset -%}
 {%- endfor -%}
 {%- set marked = namespace(sql='plain') -%}
@@ -169,11 +187,13 @@
     (answer_cue ~ '[(\\[]?' ~ letters ~ '[)\\]]?(' ~ list_end ~ ')', '⟦answer_cue:?⟧\\1'),
     (answer_cue ~ '(?:' ~ bracketed ~ '|([A-Za-z])(' ~ cue_end ~ ')|' ~ before_word ~ '|'
         ~ before_title ~ ')', '⟦answer_cue:\\1\\2\\4\\6⟧\\3\\5\\7'),
+    (answer_label, '⟦answer_cue:\\1⟧'),
     (choice_verb ~ '[(\\[]?' ~ letters ~ '[)\\]]?(' ~ list_end ~ ')', '⟦choice_verb:?⟧\\1'),
     (choice_verb ~ '(?:' ~ bracketed ~ '|([A-Z])(' ~ verb_end ~ '))', '⟦choice_verb:\\1\\2⟧\\3'),
     (before_verdict ~ '([A-Z])' ~ verdict, '\\1⟦verdict:\\2⟧'),
 ] -%}
-    {%- set marked.sql -%} regexp_replace({{ marked.sql }}, '{{ pattern }}', '{{ replacement }}', 'g')
+    {%- set marked.sql -%}
+    regexp_replace({{ marked.sql }}, '{{ pattern }}', '{{ replacement }}', 'g')
     {%- endset -%}
 {%- endfor -%}
 
@@ -181,7 +201,7 @@
 list_transform(
     [{{ strip_reasoning(text) }}],
     lambda reply: list_transform(
-        [{{ plain.sql }}],
+        [case when regexp_matches(reply, '^[A-Z]$') then reply else {{ plain.sql }} end],
         lambda plain: list_transform(
             [case
                 when regexp_matches({{ text }}, '\S') is not true then ['empty', '']
@@ -192,6 +212,7 @@ list_transform(
                     ]
                 when regexp_matches(plain, '{{ whole_reply }}')
                     then ['whole_reply', regexp_extract(plain, '{{ whole_reply }}', 1)]
+                when regexp_matches(plain, '{{ whole_list }}') then ['whole_reply', '?']
                 else coalesce(
                     string_split(
                         regexp_extract_all({{ marked.sql }}, '⟦([a-z_]+:[A-Za-z?])⟧', 1)[-1],
@@ -203,6 +224,8 @@ list_transform(
                             lambda letter: upper(letter)
                         ))],
                         lambda forms: case
+                            when len(forms) > 0 and regexp_matches(plain, '{{ two_forms }}')
+                                then ['option_form', '?']
                             when len(forms) = 1 then ['option_form', forms[1]]
                             when len(forms) > 1 then ['option_form', '?']
                         end

@@ -1,8 +1,8 @@
 {#- CTEs `plan` and `planned`: the prompts of a CTE × the enabled rows of run_plan for this target
     and stage, with their keys. `max_requests` takes prompts in md5 order, round robin over
     `task_column` and within a task over `form_columns`, so that a small plan still asks every task
-    and form. The order does not depend on model or mode: all of them see the same prompts. The model
-    needs CTEs named models and run_plan. `carry` are further columns of the prompts to keep. -#}
+    and form. The order does not depend on model or mode: all of them see the same prompts. The dbt
+    model needs CTEs named models and run_plan. `carry` are further columns of the prompts. -#}
 {% macro plan_requests(prompts, stage, task_column, form_columns=[], carry=[]) -%}
 {%- set cell_columns = [task_column] + form_columns -%}
 plan as (

@@ -1,7 +1,7 @@
 {#- Text of a reply without its reasoning: tagged blocks (`<think> … </think>` and the like, also
     when only the closing tag was written because the chat template opened the block) and the
     `## Thinking … ## Final Response` headings. Empty text when the reasoning is never closed:
-    what is there then is no reply. Every known marker is looked for, whichever model wrote the text. -#}
+    what is there then is no reply. Every known marker is looked for, whichever model wrote it. -#}
 {% macro strip_reasoning(text) -%}
 {%- set tag -%} (?:think|thinking|thought|reasoning) {%- endset -%}
 {%- set heading -%} (?:^|\n)[ \t]*#{1,6}[ \t]* {%- endset -%}

@@ -131,7 +131,12 @@ def generate(
     engine_args: str | None,
     allow_remote: bool,
 ) -> None:
-    """Complete pending requests of one stage and model and add them to the store."""
+    """Complete pending requests of one stage and model and add them to the store.
+
+    A vLLM server should be started with --served-model-name NAME and --structured-outputs-config
+    '{"backend": "xgrammar", "disable_any_whitespace": true}', else a small model may fill its
+    JSON with blanks. The key of a server is read from EHRBENCH_API_KEY.
+    """
     from ehrbench import generate as generating
 
     outcome = generating.generate(

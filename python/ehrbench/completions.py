@@ -120,33 +120,44 @@ def sql_list(values: Iterable[object]) -> str:
 
 def read_shard(path: Path) -> pa.Table:
     """One shard as a table of SCHEMA; EhrbenchError names a file that is not one."""
+    check_shard(path)
+    return pq.read_table(path, columns=SCHEMA.names).cast(SCHEMA)
+
+
+def check_shard(path: Path) -> int:
+    """Number of rows of a shard, looking at its footer and versions only.
+
+    Raises EhrbenchError for a file that is no shard, or one of a newer ehrbench.
+    """
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as shard:
+            found, rows = set(shard.schema_arrow.names), shard.metadata.num_rows
+            missing = [name for name in SCHEMA.names if name not in found]
+            if not missing:
+                versions = shard.read(columns=["schema_version"]).column(0).unique().to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
         raise EhrbenchError(
             f"{path} is not a readable Parquet file ({one_line(error, 120)}); "
             "move it away and generate again"
         ) from error
-    missing = [name for name in SCHEMA.names if name not in table.column_names]
     if missing:
         raise EhrbenchError(
             f"{path} is no completions shard: column {missing[0]} is missing; move it away"
         )
-    table = table.select(SCHEMA.names).cast(SCHEMA)
-    newest = max(table.column("schema_version").to_pylist(), default=SCHEMA_VERSION)
-    if newest is None or newest > SCHEMA_VERSION:
-        raise EhrbenchError(
-            f"{path} has schema version {newest}, this ehrbench knows {SCHEMA_VERSION}: "
-            "update ehrbench"
-        )
-    return table
+    for version in versions:
+        if version is None or version > SCHEMA_VERSION:
+            raise EhrbenchError(
+                f"{path} has schema version {version}, this ehrbench knows {SCHEMA_VERSION}: "
+                "update ehrbench"
+            )
+    return rows
 
 
 def check_store(store: Path) -> int:
     """Heal every folder, check that every shard can be read, return the number of rows."""
     for folder in sorted({shard.parent for shard in shards(store)}):
         heal(folder)
-    return sum(read_shard(shard).num_rows for shard in shards(store))
+    return sum(check_shard(shard) for shard in shards(store))
 
 
 @contextlib.contextmanager
@@ -201,7 +212,7 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
     with lock(store, stage, model) as folder:
         old = sorted(folder.glob("*.parquet"))
         for shard in old:
-            read_shard(shard)
+            check_shard(shard)
         if not old:
             return 0, 0
         with duckdb.connect() as connection:

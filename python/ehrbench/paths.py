@@ -37,7 +37,7 @@ MARKER = "MANIFEST.json"
 
 # The tables that hold people, per source: what tells a demo or a synthetic cohort from the rest.
 PATIENT_FILES = {
-    "mimic_iv": ("hosp/patients.csv.gz", "hosp/patients.csv"),
+    "mimic_iv": ("hosp/patients.csv.gz", "hosp/patients.csv", "patients.csv.gz", "patients.csv"),
     "mimic_iii": ("PATIENTS.csv", "PATIENTS.csv.gz"),
     "omop": ("person.csv", "PERSON.csv", "person.csv.gz", "PERSON.csv.gz"),
 }
@@ -133,23 +133,31 @@ def model_weights(weights: str, model: str) -> Path | None:
 
 
 def data_class(target: str) -> str:
-    """The most protected class among the sources of patients that a target would read."""
+    """The most protected class among the sources of patients that a target would read.
+
+    A folder that is named and holds no known file of patients counts as credentialed.
+    """
     classes = ["none"]
     for source in PATIENT_FILES:
         folder = source_dir(source, target)
-        for site in _sites(folder) if folder else []:
-            for name in PATIENT_FILES[source]:
-                file = site / name
-                if file.is_file():
-                    classes.append(classify_patients(source, file, name))
-                    break
+        found = [
+            classify_patients(source, site / name, name)
+            for site in (_sites(source, folder) if folder else [])
+            for name in PATIENT_FILES[source]
+            if (site / name).is_file()
+        ]
+        if not found and folder and folder.is_dir() and any(folder.iterdir()):
+            found = ["credentialed"]
+        classes += found
     return max(classes, key=DATA_CLASSES.index)
 
 
-def _sites(folder: Path) -> list[Path]:
+def _sites(source: str, folder: Path) -> list[Path]:
     """A source's folder and, for a folder of OMOP sites, the folders in it."""
     if not folder.is_dir():
         return []
+    if source != "omop":
+        return [folder]
     return [folder, *sorted(child for child in folder.iterdir() if child.is_dir())]
 
 
@@ -171,6 +179,8 @@ def classify_patients(source: str, file: Path, name: str) -> str:
 def _is_known_demo(source: str, raw: Path, name: str) -> bool:
     """Whether every file of people below `raw` is, byte for byte, one of the open demos'."""
     known = known_demos(source)
+    if not name.startswith("hosp/"):
+        known = {listed.removeprefix("hosp/"): hashes for listed, hashes in known.items()}
     if name not in known:
         return False
     for listed, hashes in known.items():

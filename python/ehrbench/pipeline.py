@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rich import box
 from rich.table import Table
 
 from ehrbench import completions, convert, dbt, doctor, generate, paths, recorded
@@ -39,7 +40,7 @@ class Phases:
 
     def show(self) -> None:
         """Print the phase table."""
-        table = Table(title="Phases", title_justify="left")
+        table = Table(title="Phases", title_justify="left", box=box.SIMPLE)
         for title, justify in (("#", "right"), ("phase", "left"), ("time", "right"), ("", "left")):
             table.add_column(title, justify=justify)
         for number, (name, seconds, result) in enumerate(self.rows, 1):
@@ -157,7 +158,7 @@ def _any(pending: list[tuple[str, str, str, int]], stage: str) -> bool:
 
 def _rows(store: Path, stage: str, model: str) -> int:
     folder = completions.model_dir(store, stage, model)
-    return sum(completions.read_shard(shard).num_rows for shard in completions.shards(folder))
+    return sum(completions.check_shard(shard) for shard in completions.shards(folder))
 
 
 def cannot_serve(database: Path, model: str, engine: str) -> str | None:
@@ -249,7 +250,11 @@ def leaderboard(database: Path) -> None:
     rows.sort(
         key=lambda row: (row.get("overall") is None, -(row.get("overall") or 0), row["model"])
     )
-    table = Table(title="Leaderboard (accuracy in %, 95 % interval)", title_justify="left")
+    table = Table(
+        title="Leaderboard (accuracy in %, with its 95 % interval)",
+        title_justify="left",
+        box=box.SIMPLE,
+    )
     shown = [
         (name, title)
         for name, title in (
@@ -264,8 +269,8 @@ def leaderboard(database: Path) -> None:
         )
         if name in names
     ]
-    table.add_column("model")
-    table.add_column("mode")
+    table.add_column("model", no_wrap=True)
+    table.add_column("mode", no_wrap=True)
     if "n" in names:
         table.add_column("n", justify="right")
     for _, title in shown:
@@ -283,7 +288,7 @@ def _percent(row: dict, name: str) -> str:
     if value is None:
         return "–"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    interval = "" if low is None or high is None else f" [{100 * low:.0f}–{100 * high:.0f}]"
+    interval = "" if low is None or high is None else f"\n{100 * low:.0f}–{100 * high:.0f}"
     return f"{100 * value:.1f}{interval}"
 
 

@@ -42,7 +42,7 @@ def manifest(source: Path | None = None) -> dict:
 
 def install(store: Path, source: Path | None = None) -> int:
     """Copy the recorded completions into a store that holds none; returns the rows copied."""
-    if any(completions.read_shard(shard).num_rows for shard in completions.shards(store)):
+    if any(completions.check_shard(shard) for shard in completions.shards(store)):
         return 0
     copied = 0
     for stage, file in files(source).items():

@@ -77,7 +77,7 @@ BROKEN = [
         "assert_answer_positions_balanced",
         "insert into dim_items select concat('x', range), concat('kx', range), 's', 'px', 'mcq', 4, 1, "
         "'', '', true, false from range(100); insert into fct_answer_keys "
-        "select concat('x', range), if(range < 45, 'A', 'CBD'[range % 3 + 1]), '', '', '' from range(100)",
+        "select concat('x', range), if(range < 60, 'A', 'CBD'[range % 3 + 1]), '', '', '' from range(100)",
     ),
     ("assert_answer_not_in_scenario", "update dim_items set scenario = '- Diagnosis: Severe asthma, acute'"),
     ("assert_answer_not_in_scenario", "insert into int_template_scenario values ('k1', 'ans')"),

@@ -270,6 +270,13 @@ def test_data_class_is_read_from_the_data(tmp_path, monkeypatch):
     assert paths.data_class("synthetic") == "credentialed"
     monkeypatch.setenv("EHRBENCH_MIMIC_IV_DIR", str(folder))
     assert paths.data_class("full") == "credentialed"
+    marker.write_text('{"data_class": "synthetic", "patients": 2}')
+    assert paths.data_class("full") == "synthetic"
+    unknown = tmp_path / "iii"
+    unknown.mkdir()
+    (unknown / "people.csv").write_text("id\n1\n")
+    monkeypatch.setenv("EHRBENCH_MIMIC_III_DIR", str(unknown))
+    assert paths.data_class("full") == "credentialed"
 
 
 def test_the_open_demos_are_known_and_a_changed_one_is_not(shared_dir, tmp_path, monkeypatch):
@@ -280,6 +287,8 @@ def test_the_open_demos_are_known_and_a_changed_one_is_not(shared_dir, tmp_path,
     assert paths.data_class("full") == "demo"
     monkeypatch.setenv("EHRBENCH_MIMIC_III_DIR", str(data / "mimic-iii-demo"))
     monkeypatch.setenv("EHRBENCH_OMOP_DIR", str(data / "omop-mimic-iv-demo"))
+    assert paths.data_class("full") == "demo"
+    monkeypatch.setenv("EHRBENCH_MIMIC_IV_DIR", str(data / "mimic-iv-demo" / "hosp"))
     assert paths.data_class("full") == "demo"
     mixed = tmp_path / "mixed" / "hosp"
     mixed.mkdir(parents=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import string
 import unicodedata
 from pathlib import Path
 
@@ -68,6 +69,9 @@ OWN_CASES = [
     ("I", 10, "I", "parsed", "whole_reply"),
     ("7", 4, None, "unparsed", "none"),
     ("BB", 4, None, "unparsed", "none"),
+    ("A and C", 4, None, "ambiguous", "whole_reply"),
+    ("(A), (B)", 4, None, "ambiguous", "whole_reply"),
+    ("A, B, C, D", 4, None, "ambiguous", "whole_reply"),
     # nothing there
     ("   \n\t ", 4, None, "empty", "empty"),
     (None, 4, None, "empty", "empty"),
@@ -110,6 +114,18 @@ OWN_CASES = [
     ("答案：Ｃ", 4, "C", "parsed", "answer_cue"),
     ("정답은 C입니다.", 5, "C", "parsed", "answer_cue"),
     ("Ответ: D", 4, "D", "parsed", "answer_cue"),
+    ("The answer is **B. Insulin**.", 4, "B", "parsed", "answer_cue"),
+    ("The answer is neither A nor B, it is C.", 4, "C", "parsed", "choice_verb"),
+    ("The answer is not A; it is C.", 4, "C", "parsed", "choice_verb"),
+    ("The answer is not Metformin (A).", 4, None, "unparsed", "none"),
+    ("The correct answer is Metformin (B).", 4, "B", "parsed", "answer_cue"),
+    ("The answer is insulin (option D).", 4, "D", "parsed", "answer_cue"),
+    ("Answer: A, Metformin", 4, "A", "parsed", "answer_cue"),
+    ("The answer is A and B is wrong", 4, "A", "parsed", "answer_cue"),
+    ("Answer: All of the above", 4, None, "unparsed", "none"),
+    ("Answer: Neither A nor B", 4, None, "unparsed", "none"),
+    ("答案：B、因为", 4, "B", "parsed", "answer_cue"),
+    ("Réponse correcte : B", 4, "B", "parsed", "answer_cue"),
     # boxes
     (r"Thus $\boxed{B}$.", 4, "B", "parsed", "boxed"),
     (r"\boxed{\text{(C)}}", 4, "C", "parsed", "boxed"),
@@ -127,6 +143,8 @@ OWN_CASES = [
     ("Option A is wrong. Option C is the best choice.", 4, "C", "parsed", "verdict"),
     ("Therefore, (B) is the most appropriate.", 4, "B", "parsed", "verdict"),
     ("A is correct", 4, "A", "parsed", "verdict"),
+    ("**B** is the answer", 4, "B", "parsed", "verdict"),
+    ("Option B would be the most appropriate.", 4, "B", "parsed", "verdict"),
     ("B is incorrect.", 4, None, "unparsed", "none"),
     ("B is not correct.", 4, None, "unparsed", "none"),
     # the last cue wins, whatever its kind
@@ -155,6 +173,12 @@ OWN_CASES = [
     ("A. Metformin\nB. Insulin\nC. Heparin\nD. Aspirin", 4, None, "ambiguous", "option_form"),
     ("A. Metformin\nB. Insulin\n\nAnswer: B", 4, "B", "parsed", "answer_cue"),
     ("Answer choices:\nA. Metformin\nB. Insulin", 4, None, "ambiguous", "option_form"),
+    ("C, because the ejection fraction is low", 4, "C", "parsed", "option_form"),
+    ("B because it lowers glucose", 4, "B", "parsed", "option_form"),
+    ("A: 10%, B: 80%, C: 5%, D: 5%", 4, None, "ambiguous", "option_form"),
+    ("A) Metformin is wrong, B) insulin is right", 4, None, "ambiguous", "option_form"),
+    ("A, B, and C are wrong", 4, None, "unparsed", "none"),
+    ("B\nB\nB", 4, "B", "parsed", "option_form"),
     ("G. Something", 4, None, "out_of_range", "option_form"),
     # letters that are no choice
     ("A beta blocker is the treatment of choice.", 4, None, "unparsed", "none"),
@@ -208,7 +232,8 @@ def test_own_cases() -> None:
 @pytest.mark.parametrize(
     "template",
     [
-        "{}", "({})", "{}.", "{}) Metformin", "{}: metoprolol", "Answer: {}", "Answer: ({}) Metformin",
+        "{}", "({})", "{}.", "{}) Metformin", "{}: metoprolol", "Answer: {}",
+        "Answer: ({}) Metformin",
         "The answer is {} because it is safe.", "I would pick {}.", "{} is correct.",
         r"\boxed{{{}}}", "{}\n\nIt is the safest drug.", "Answer: {} Metformin",
     ],
@@ -233,7 +258,7 @@ def test_unknown_number_of_options_is_any_letter() -> None:
 
 def test_nfkc_ascii_equals_unicode() -> None:
     """Each mapped character gives what Unicode's own NFKC gives (or the letter in parentheses)."""
-    plain = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()[]{}:.,;!?*-=/<>+&# ")
+    plain = {*string.ascii_letters, *string.digits, *"()[]{}:.,;!?*-=/<>+&# "}
     expected = {}
     for code in range(0x80, 0x110000):
         character = chr(code)

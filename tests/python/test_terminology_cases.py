@@ -17,7 +17,8 @@ def macro_sql(tmp_path_factory) -> dict[str, str]:
     """Compiled SQL of both macros, each over a table `cases` of text columns, in one dbt call."""
     folder = tmp_path_factory.mktemp("macros")
     inline = f"""
-        select *, {{{{ normalize_icd('raw_code', 'icd_version', 'code_kind') }}}} as dotted from cases
+        select *, {{{{ normalize_icd('raw_code', 'icd_version', 'code_kind') }}}} as dotted
+        from cases
         {SEPARATOR}
         select *, {{{{ normalize_ndc('raw_ndc') }}}} as ndc from cases
         {SEPARATOR}

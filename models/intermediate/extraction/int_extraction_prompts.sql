@@ -110,6 +110,7 @@ relation_enums as (
 askable_visits as (
 
     select distinct
+        task_events.list_number,
         task_events.visit_key,
         task_events.target_visit_key,
         task_events.prompt_task,
@@ -136,10 +137,7 @@ sampled_visits as (
 sections as (
 
     select
-        sampled_visits.source,
-        task_events.visit_key,
-        task_events.target_visit_key,
-        task_events.prompt_task,
+        task_events.list_number,
         extraction_roles.list_order,
         concat(
             extraction_roles.heading, ':', chr(10),
@@ -154,12 +152,11 @@ sections as (
         list(task_events.event_number order by task_events.event_number)
             filter (where task_events.role_allowed in ('subject', 'both')) as subject_numbers,
         list(task_events.event_number order by task_events.event_number)
-            filter (where task_events.role_allowed in ('object', 'both')) as object_numbers
+            filter (where task_events.role_allowed in ('object', 'both')) as object_numbers,
+        max(task_events.event_number) as last_number
     from task_events
     inner join sampled_visits
-        on task_events.visit_key = sampled_visits.visit_key
-        and task_events.target_visit_key is not distinct from sampled_visits.target_visit_key
-        and task_events.prompt_task = sampled_visits.prompt_task
+        on task_events.list_number = sampled_visits.list_number
     inner join events
         on task_events.event_key = events.event_key
     inner join extraction_roles
@@ -167,10 +164,7 @@ sections as (
         and task_events.role_allowed = extraction_roles.role
         and task_events.event_type = extraction_roles.event_type
     group by
-        sampled_visits.source,
-        task_events.visit_key,
-        task_events.target_visit_key,
-        task_events.prompt_task,
+        task_events.list_number,
         extraction_roles.list_order,
         extraction_roles.heading
 
@@ -179,31 +173,26 @@ sections as (
 lists as (
 
     select
-        source,
-        visit_key,
-        target_visit_key,
-        prompt_task,
+        list_number,
         string_agg(section, chr(10) order by list_order) as user_message,
         to_json(flatten(list(subject_numbers order by list_order)
             filter (where subject_numbers is not null))) as subject_enum,
         to_json(flatten(list(object_numbers order by list_order)
             filter (where object_numbers is not null))) as object_enum,
-        to_json(list_sort(list_distinct(flatten(
-            list(coalesce(subject_numbers, []) || coalesce(object_numbers, []) order by list_order)
-        )))) as context_enum
+        to_json(generate_series(1, max(last_number))) as context_enum
     from sections
-    group by source, visit_key, target_visit_key, prompt_task
+    group by list_number
 
 ),
 
 rendered as (
 
     select
-        lists.source,
-        lists.prompt_task,
+        sampled_visits.source,
+        sampled_visits.prompt_task,
         prompt_tasks.task,
-        lists.visit_key,
-        lists.target_visit_key,
+        sampled_visits.visit_key,
+        sampled_visits.target_visit_key,
         cast(json_array(
             json_object('role', 'system', 'content', system_messages.system_message),
             json_object('role', 'user', 'content', lists.user_message)
@@ -237,12 +226,14 @@ rendered as (
             'additionalProperties', false
         ) as varchar) as json_schema
     from lists
+    inner join sampled_visits
+        on lists.list_number = sampled_visits.list_number
     inner join prompt_tasks
-        on lists.prompt_task = prompt_tasks.prompt_task
+        on sampled_visits.prompt_task = prompt_tasks.prompt_task
     inner join system_messages
-        on lists.prompt_task = system_messages.prompt_task
+        on sampled_visits.prompt_task = system_messages.prompt_task
     inner join relation_enums
-        on lists.prompt_task = relation_enums.prompt_task
+        on sampled_visits.prompt_task = relation_enums.prompt_task
 
 ),
 

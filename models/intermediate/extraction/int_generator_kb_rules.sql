@@ -57,10 +57,16 @@ relatives as (
 useful_pairs as (
 
     select
-        supported_pairs.relation,
+        relations.task,
+        relations.prompt_task,
+        relations.relation,
+        relations.subject_type,
+        relations.object_type,
         supported_pairs.subject_cui_id,
         supported_pairs.object_cui_id
     from supported_pairs
+    inner join relations
+        on supported_pairs.relation = relations.relation
     left join relatives
         on supported_pairs.subject_cui_id = relatives.cui_id
         and supported_pairs.object_cui_id = relatives.relative_cui_id
@@ -68,65 +74,93 @@ useful_pairs as (
 
 ),
 
-subjects as (
+listed_concepts as (
 
     select
-        task_events.visit_key,
-        task_events.target_visit_key,
+        task_events.list_number,
+        task_events.event_position,
         task_events.prompt_task,
         task_events.event_type,
-        task_events.event_key,
+        task_events.role_allowed,
         event_concepts.cui_id
     from task_events
     inner join event_concepts
         on task_events.event_key = event_concepts.event_key
-    where task_events.role_allowed in ('subject', 'both')
+
+),
+
+useful_subjects as (
+
+    select distinct
+        prompt_task,
+        subject_type,
+        subject_cui_id
+    from useful_pairs
+
+),
+
+useful_objects as (
+
+    select distinct
+        prompt_task,
+        object_type,
+        object_cui_id
+    from useful_pairs
+
+),
+
+-- Only integers and short words go through the join of all pairs of a visit.
+subjects as (
+
+    select
+        listed_concepts.list_number,
+        listed_concepts.event_position,
+        listed_concepts.prompt_task,
+        listed_concepts.event_type,
+        listed_concepts.cui_id
+    from listed_concepts
+    inner join useful_subjects
+        on listed_concepts.prompt_task = useful_subjects.prompt_task
+        and listed_concepts.event_type = useful_subjects.subject_type
+        and listed_concepts.cui_id = useful_subjects.subject_cui_id
+    where listed_concepts.role_allowed in ('subject', 'both')
 
 ),
 
 objects as (
 
     select
-        task_events.visit_key,
-        task_events.target_visit_key,
-        task_events.prompt_task,
-        task_events.event_type,
-        task_events.event_key,
-        event_concepts.cui_id
-    from task_events
-    inner join event_concepts
-        on task_events.event_key = event_concepts.event_key
-    where task_events.role_allowed in ('object', 'both')
+        listed_concepts.list_number,
+        listed_concepts.event_position,
+        listed_concepts.event_type,
+        listed_concepts.cui_id
+    from listed_concepts
+    inner join useful_objects
+        on listed_concepts.prompt_task = useful_objects.prompt_task
+        and listed_concepts.event_type = useful_objects.object_type
+        and listed_concepts.cui_id = useful_objects.object_cui_id
+    where listed_concepts.role_allowed in ('object', 'both')
 
 ),
 
-pairs as (
+position_pairs as (
 
     select distinct
-        visits.source,
-        relations.task,
-        subjects.prompt_task,
-        subjects.visit_key,
-        subjects.target_visit_key,
-        subjects.event_key as subject_event_key,
-        relations.relation,
-        objects.event_key as object_event_key
+        useful_pairs.task,
+        useful_pairs.relation,
+        subjects.list_number,
+        subjects.event_position as subject_position,
+        objects.event_position as object_position
     from subjects
     inner join objects
-        on subjects.visit_key = objects.visit_key
-        and subjects.prompt_task = objects.prompt_task
-        and subjects.target_visit_key is not distinct from objects.target_visit_key
+        on subjects.list_number = objects.list_number
+        and subjects.event_position <> objects.event_position
     inner join useful_pairs
-        on subjects.cui_id = useful_pairs.subject_cui_id
+        on subjects.prompt_task = useful_pairs.prompt_task
+        and subjects.event_type = useful_pairs.subject_type
+        and objects.event_type = useful_pairs.object_type
+        and subjects.cui_id = useful_pairs.subject_cui_id
         and objects.cui_id = useful_pairs.object_cui_id
-    inner join relations
-        on subjects.prompt_task = relations.prompt_task
-        and useful_pairs.relation = relations.relation
-        and subjects.event_type = relations.subject_type
-        and objects.event_type = relations.object_type
-    inner join visits
-        on subjects.visit_key = visits.visit_key
-    where subjects.event_key <> objects.event_key
 
 ),
 
@@ -134,34 +168,57 @@ pairs as (
 same_concepts as (
 
     select distinct
-        pairs.subject_event_key,
-        pairs.object_event_key
-    from pairs
-    inner join event_concepts as subject_concepts
-        on pairs.subject_event_key = subject_concepts.event_key
-    inner join event_concepts as object_concepts
-        on pairs.object_event_key = object_concepts.event_key
+        position_pairs.list_number,
+        position_pairs.subject_position,
+        position_pairs.object_position
+    from position_pairs
+    inner join listed_concepts as subject_concepts
+        on position_pairs.list_number = subject_concepts.list_number
+        and position_pairs.subject_position = subject_concepts.event_position
+    inner join listed_concepts as object_concepts
+        on position_pairs.list_number = object_concepts.list_number
+        and position_pairs.object_position = object_concepts.event_position
         and subject_concepts.cui_id = object_concepts.cui_id
+
+),
+
+pairs as (
+
+    select
+        visits.source,
+        position_pairs.task,
+        position_pairs.list_number,
+        subject_events.visit_key,
+        subject_events.target_visit_key,
+        subject_events.event_key as subject_event_key,
+        position_pairs.relation,
+        object_events.event_key as object_event_key
+    from position_pairs
+    left join same_concepts
+        on position_pairs.list_number = same_concepts.list_number
+        and position_pairs.subject_position = same_concepts.subject_position
+        and position_pairs.object_position = same_concepts.object_position
+    inner join task_events as subject_events
+        on position_pairs.list_number = subject_events.list_number
+        and position_pairs.subject_position = subject_events.event_position
+    inner join task_events as object_events
+        on position_pairs.list_number = object_events.list_number
+        and position_pairs.object_position = object_events.event_position
+    inner join visits
+        on subject_events.visit_key = visits.visit_key
+    where same_concepts.list_number is null
 
 ),
 
 capped as (
 
-    select pairs.*
+    select *
     from pairs
-    left join same_concepts
-        on pairs.subject_event_key = same_concepts.subject_event_key
-        and pairs.object_event_key = same_concepts.object_event_key
-    where same_concepts.subject_event_key is null
     qualify row_number() over (
-        partition by
-            pairs.visit_key, pairs.target_visit_key, pairs.prompt_task, pairs.relation
+        partition by list_number, relation
         order by
-            {{ key([
-                'pairs.visit_key', 'pairs.subject_event_key', 'pairs.relation',
-                'pairs.object_event_key',
-            ]) }},
-            pairs.subject_event_key, pairs.object_event_key
+            {{ key(['visit_key', 'subject_event_key', 'relation', 'object_event_key']) }},
+            subject_event_key, object_event_key
     ) <= {{ var('kb_rules_per_visit') }}
 
 ),

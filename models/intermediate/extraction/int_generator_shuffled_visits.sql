@@ -41,12 +41,13 @@ relations as (
 
 ),
 
-units as (
+lists as (
 
     select distinct
         visits.source,
         visits.patient_key,
         task_events.prompt_task,
+        task_events.list_number,
         task_events.visit_key,
         task_events.target_visit_key
     from task_events
@@ -61,10 +62,12 @@ ring as (
         *,
         row_number() over (
             partition by source, prompt_task
-            order by {{ key(['visit_key', 'prompt_task', "'shuffled'"]) }}, visit_key
+            order by
+                {{ key(['visit_key', 'target_visit_key', 'prompt_task', "'shuffled'"]) }},
+                visit_key, target_visit_key
         ) as place,
         count(*) over (partition by source, prompt_task) as n_places
-    from units
+    from lists
 
 ),
 
@@ -80,10 +83,10 @@ donors as (
     select
         ring.source,
         ring.prompt_task,
+        ring.list_number,
         ring.visit_key,
         ring.target_visit_key,
-        donor_ring.visit_key as donor_visit_key,
-        donor_ring.target_visit_key as donor_target_visit_key
+        donor_ring.list_number as donor_list_number
     from ring
     cross join tries
     inner join ring as donor_ring
@@ -93,24 +96,21 @@ donors as (
     where ring.place <= {{ var('shuffled_max_visits') }}
         and ring.patient_key <> donor_ring.patient_key
     qualify row_number() over (
-        partition by ring.visit_key, ring.target_visit_key, ring.prompt_task
-        order by tries.step
+        partition by ring.list_number order by tries.step
     ) = 1
 
 ),
 
 own_visits as (
 
-    select distinct
-        visit_key,
-        target_visit_key,
-        visit_key as own_visit_key
+    select
+        list_number,
+        visit_key
     from donors
-    union
-    select distinct
-        visit_key,
-        target_visit_key,
-        target_visit_key as own_visit_key
+    union all
+    select
+        list_number,
+        target_visit_key as visit_key
     from donors
     where target_visit_key is not null
 
@@ -119,12 +119,11 @@ own_visits as (
 own_concepts as (
 
     select distinct
-        own_visits.visit_key,
-        own_visits.target_visit_key,
+        own_visits.list_number,
         event_concepts.cui_id
     from own_visits
     inner join events
-        on own_visits.own_visit_key = events.visit_key
+        on own_visits.visit_key = events.visit_key
     inner join event_concepts
         on events.event_key = event_concepts.event_key
 
@@ -133,21 +132,15 @@ own_concepts as (
 subjects as (
 
     select
-        donors.source,
-        donors.prompt_task,
-        donors.visit_key,
-        donors.target_visit_key,
+        donors.list_number,
         task_events.event_key,
         task_events.event_type
     from donors
     inner join task_events
-        on donors.visit_key = task_events.visit_key
-        and donors.target_visit_key is not distinct from task_events.target_visit_key
-        and donors.prompt_task = task_events.prompt_task
+        on donors.list_number = task_events.list_number
     where task_events.role_allowed in ('subject', 'both')
     qualify row_number() over (
-        partition by donors.visit_key, donors.target_visit_key, donors.prompt_task
-        order by task_events.event_key
+        partition by donors.list_number order by task_events.event_key
     ) <= {{ var('shuffled_per_visit') }}
 
 ),
@@ -155,16 +148,12 @@ subjects as (
 donor_objects as (
 
     select
-        donors.prompt_task,
-        donors.visit_key,
-        donors.target_visit_key,
+        donors.list_number,
         task_events.event_key,
         task_events.event_type
     from donors
     inner join task_events
-        on donors.donor_visit_key = task_events.visit_key
-        and donors.donor_target_visit_key is not distinct from task_events.target_visit_key
-        and donors.prompt_task = task_events.prompt_task
+        on donors.donor_list_number = task_events.list_number
     where task_events.role_allowed in ('object', 'both')
 
 ),
@@ -172,15 +161,13 @@ donor_objects as (
 own_objects as (
 
     select distinct
-        donor_objects.visit_key,
-        donor_objects.target_visit_key,
+        donor_objects.list_number,
         donor_objects.event_key
     from donor_objects
     inner join event_concepts
         on donor_objects.event_key = event_concepts.event_key
     inner join own_concepts
-        on donor_objects.visit_key = own_concepts.visit_key
-        and donor_objects.target_visit_key is not distinct from own_concepts.target_visit_key
+        on donor_objects.list_number = own_concepts.list_number
         and event_concepts.cui_id = own_concepts.cui_id
 
 ),
@@ -190,14 +177,11 @@ objects as (
     select donor_objects.*
     from donor_objects
     left join own_objects
-        on donor_objects.visit_key = own_objects.visit_key
-        and donor_objects.target_visit_key is not distinct from own_objects.target_visit_key
+        on donor_objects.list_number = own_objects.list_number
         and donor_objects.event_key = own_objects.event_key
     where own_objects.event_key is null
     qualify row_number() over (
-        partition by
-            donor_objects.visit_key, donor_objects.target_visit_key, donor_objects.prompt_task
-        order by donor_objects.event_key
+        partition by donor_objects.list_number order by donor_objects.event_key
     ) <= {{ var('shuffled_per_visit') }}
 
 ),
@@ -205,21 +189,21 @@ objects as (
 pairs as (
 
     select
-        subjects.source,
+        donors.source,
         relations.task,
-        subjects.prompt_task,
-        subjects.visit_key,
-        subjects.target_visit_key,
+        donors.list_number,
+        donors.visit_key,
+        donors.target_visit_key,
         subjects.event_key as subject_event_key,
         relations.relation,
         objects.event_key as object_event_key
-    from subjects
+    from donors
+    inner join subjects
+        on donors.list_number = subjects.list_number
     inner join objects
-        on subjects.visit_key = objects.visit_key
-        and subjects.target_visit_key is not distinct from objects.target_visit_key
-        and subjects.prompt_task = objects.prompt_task
+        on donors.list_number = objects.list_number
     inner join relations
-        on subjects.prompt_task = relations.prompt_task
+        on donors.prompt_task = relations.prompt_task
         and subjects.event_type = relations.subject_type
         and objects.event_type = relations.object_type
 
@@ -230,7 +214,7 @@ capped as (
     select *
     from pairs
     qualify row_number() over (
-        partition by visit_key, target_visit_key, prompt_task
+        partition by list_number
         order by
             {{ key(['visit_key', 'subject_event_key', 'relation', 'object_event_key']) }},
             subject_event_key, relation, object_event_key

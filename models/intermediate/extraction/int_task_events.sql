@@ -104,12 +104,16 @@ candidates as (
 
 ),
 
-askable as (
+-- Numbered, so that what follows joins and sorts on one integer.
+askable_lists as (
 
     select
         visit_key,
         target_visit_key,
-        prompt_task
+        prompt_task,
+        cast(row_number() over (
+            order by visit_key, target_visit_key, prompt_task
+        ) as integer) as list_number
     from candidates
     group by visit_key, target_visit_key, prompt_task
     having count(*) >= 2
@@ -121,40 +125,48 @@ askable as (
 ranked as (
 
     select
+        askable_lists.list_number,
         candidates.*,
         -- event_key is an md5 already: a fixed order that says nothing about the event.
         row_number() over (
             partition by
-                candidates.visit_key, candidates.target_visit_key, candidates.prompt_task,
-                candidates.role, candidates.event_type
+                askable_lists.list_number, candidates.role, candidates.event_type
             order by candidates.event_key
         ) <= least(candidates.max_offered, {{ var('max_offered_events') }}) as is_offered
     from candidates
-    inner join askable
-        on candidates.visit_key = askable.visit_key
-        and candidates.target_visit_key is not distinct from askable.target_visit_key
-        and candidates.prompt_task = askable.prompt_task
+    inner join askable_lists
+        on candidates.visit_key = askable_lists.visit_key
+        and candidates.target_visit_key is not distinct from askable_lists.target_visit_key
+        and candidates.prompt_task = askable_lists.prompt_task
+
+),
+
+positioned as (
+
+    select
+        *,
+        cast(row_number() over (
+            partition by list_number
+            order by is_offered desc, list_order, event_key
+        ) as integer) as event_position
+    from ranked
 
 ),
 
 numbered as (
 
     select
+        list_number,
         visit_key,
         target_visit_key,
         prompt_task,
+        event_position,
         event_key,
         event_type,
         role as role_allowed,
         is_offered,
-        case
-            when is_offered
-                then cast(row_number() over (
-                    partition by visit_key, target_visit_key, prompt_task, is_offered
-                    order by list_order, event_key
-                ) as integer)
-        end as event_number
-    from ranked
+        case when is_offered then event_position end as event_number
+    from positioned
 
 )
 

@@ -3,9 +3,19 @@
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
 with recursive
 
+balanced as (
+
+    select * from {{ ref('int_templates_balanced') }}
+    where cap_reason is null
+
+),
+
 candidates as (
 
-    select * from {{ ref('int_distractor_candidates') }}
+    select candidates_found.*
+    from {{ ref('int_distractor_candidates') }} as candidates_found
+    inner join balanced
+        on candidates_found.template_number = balanced.template_number
 
 ),
 

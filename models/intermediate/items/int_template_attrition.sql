@@ -14,6 +14,12 @@ capped as (
 
 ),
 
+balanced as (
+
+    select * from {{ ref('int_templates_balanced') }}
+
+),
+
 distractors as (
 
     select * from {{ ref('int_distractors') }}
@@ -57,13 +63,14 @@ attrition as (
         candidates.answer_event_type,
         case
             when candidates.reason is not null then 'template'
-            when capped.cap_reason is not null then 'cap'
+            when coalesce(capped.cap_reason, balanced.cap_reason) is not null then 'cap'
             when items_counted.template_key is null then 'distractors'
             when items_counted.n_items = 0 then 'items'
         end as step,
         case
             when candidates.reason is not null then candidates.reason
-            when capped.cap_reason is not null then capped.cap_reason
+            when coalesce(capped.cap_reason, balanced.cap_reason) is not null
+                then coalesce(capped.cap_reason, balanced.cap_reason)
             when items_counted.template_key is null then 'too_few_distractors'
             when items_counted.n_items = 0 then 'renders_like_another_template'
         end as reason,
@@ -74,6 +81,8 @@ attrition as (
     from candidates
     left join capped
         on candidates.template_key = capped.template_key
+    left join balanced
+        on candidates.template_key = balanced.template_key
     left join distractors_counted
         on candidates.template_key = distractors_counted.template_key
     left join items_counted

@@ -1,3 +1,5 @@
 {{ config(materialized='view') }}
--- The union point of all sources. One model per source feeds it; no mapping yet, the aggregate of the source's rows.
+
+-- The union point of all sources, fed by one model per source: the aggregate of the source's rows,
+-- before any mapping.
 select * from {{ ref('int_mimic_iv__events') }}

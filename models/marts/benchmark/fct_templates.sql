@@ -6,6 +6,13 @@ templates as (
 
 ),
 
+balanced as (
+
+    select * from {{ ref('int_templates_balanced') }}
+    where cap_reason is null
+
+),
+
 onset as (
 
     select * from {{ ref('int_template_onset') }}
@@ -67,6 +74,8 @@ final as (
         rationales.rationale,
         cast(coalesce(distractors_counted.n_distractors, 0) as integer) as n_distractors
     from templates
+    inner join balanced
+        on templates.template_key = balanced.template_key
     left join onset
         on templates.template_key = onset.template_key
     left join rationales

@@ -117,10 +117,11 @@ figures as (
         totals.*,
         {%- for cell in cells %}
         cast(totals.hits_{{ cell }} as double) / nullif(totals.n_{{ cell }}, 0) as {{ cell }},
-        {{ cluster_error('products.squares_' ~ cell, 'totals.n_' ~ cell, 'totals.clusters_' ~ cell) }}
-            as error_{{ cell }},
+        {{ cluster_error(
+            'products.squares_' ~ cell, 'totals.n_' ~ cell, 'totals.clusters_' ~ cell
+        ) }} as error_{{ cell }},
         {%- endfor %}
-        -- 1 / n², the scale of a task's integer deviations squared; zero for a task without answers.
+        -- 1 / n² scales a task's integer deviations; zero for a task without answers.
         {%- for task in tasks %}
         case
             when totals.n_{{ task }} > 0 then
@@ -145,7 +146,7 @@ figures as (
 ),
 
 -- A task whose clusters all agree has no linearised error: its Wilson interval stands in, as a
--- variance. `n_lone_tasks` counts tasks with answers of a single cluster, which have no error at all.
+-- variance. `n_lone_tasks` counts tasks with answers of a single cluster, which have no error.
 completed as (
 
     select

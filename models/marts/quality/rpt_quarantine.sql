@@ -24,6 +24,12 @@ predications_quarantined as (
 
 ),
 
+completions_quarantined as (
+
+    select * from {{ ref('int_completions_quarantined') }}
+
+),
+
 cohort_rows as (
 
     select
@@ -47,6 +53,8 @@ united as (
     select source_table, reason, n_rows from terminology_quarantined
     union all
     select source_table, reason, n_rows from predications_quarantined
+    union all
+    select source_table, reason, n_rows from completions_quarantined
 
 )
 

