@@ -10,13 +10,7 @@ case
         case
             when {{ standard_error }} > 0
                 then {{ proportion }} {{ sign }} {{ z }} * {{ standard_error }}
-            else (
-                {{ proportion }} + {{ z * z }} / (2.0 * {{ n_clusters }})
-                {{ sign }} {{ z }} * sqrt(
-                    {{ proportion }} * (1.0 - {{ proportion }}) / {{ n_clusters }}
-                    + {{ z * z }} / (4.0 * {{ n_clusters }} * {{ n_clusters }})
-                )
-            ) / (1.0 + {{ z * z }} / {{ n_clusters }})
+            else {{ wilson_bound('(' ~ proportion ~ ') * ' ~ n_clusters, n_clusters, side) }}
         end
     ))
 end

@@ -1,4 +1,4 @@
 {#- A proportion of two counts as decimal(9,6); null when the whole is zero. -#}
 {% macro share(part, whole) -%}
-cast(round(cast({{ part }} as double) / nullif({{ whole }}, 0), 6) as decimal(9,6))
+{{ rounded_share('cast(' ~ part ~ ' as double) / nullif(' ~ whole ~ ', 0)') }}
 {%- endmacro %}

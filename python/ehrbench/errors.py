@@ -8,14 +8,7 @@ class EhrbenchError(Exception):
 
 
 class EngineUnavailable(EhrbenchError):
-    """The engine as a whole cannot serve: no attempt is used up.
-
-    `partial` holds (request, completion) pairs of the batch that were answered before.
-    """
-
-    def __init__(self, message: str, partial: list | None = None):
-        super().__init__(message)
-        self.partial = partial or []
+    """The engine as a whole cannot serve: no attempt is used up."""
 
 
 def one_line(error: BaseException | str, limit: int = 300) -> str:

@@ -19,7 +19,7 @@ from ehrbench import completions, engines, paths
 from ehrbench.completions import sql_list, sql_text
 from ehrbench.engines import Completion, Engine, ModelSpec, Request
 from ehrbench.engines.openai_server import is_loopback
-from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
+from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import Progress, say
 
 PENDING = "int_requests_pending"
@@ -312,17 +312,21 @@ def _work_off(
     label: str,
     outcome: Outcome,
 ) -> None:
-    """One pass over the copied list: a batch completed is a shard written."""
+    """One pass over the copied list: `batch` finished requests are a shard."""
+    size = batch or runner.default_batch
     with Progress(label, todo) as progress:
-        for rows in batches(work, batch or runner.default_batch):
-            requests = [engines.parse_request(row) for row in rows]
+        for rows in batches(work, max(size, runner.window)):
+            finished: list[tuple[Request, Completion]] = []
             try:
-                pairs = list(zip(requests, runner.complete(requests), strict=True))
-            except EngineUnavailable as error:
-                _record(runner, spec, folder, error.partial, outcome)
-                raise
-            n_failed = _record(runner, spec, folder, pairs, outcome)
-            progress.advance(len(pairs), n_failed)
+                for pair in runner.stream([engines.parse_request(row) for row in rows]):
+                    finished.append(pair)
+                    progress.advance(1, pair[1].error is not None)
+                    if len(finished) == size:
+                        _record(runner, spec, folder, finished, outcome)
+                        finished = []
+            finally:
+                # Also when the engine has gone or a person has stopped it.
+                _record(runner, spec, folder, finished, outcome)
 
 
 def _record(
@@ -331,10 +335,10 @@ def _record(
     folder: Path,
     pairs: list[tuple[Request, Completion]],
     outcome: Outcome,
-) -> int:
-    """Write completions as one shard, count them, return the number of failures."""
+) -> None:
+    """Write completions as one shard and count them."""
     if not pairs:
-        return 0
+        return
     rows = [
         {
             "request_key": request.request_key,
@@ -353,7 +357,6 @@ def _record(
     outcome.failed += len(errors)
     outcome.succeeded += len(rows) - len(errors)
     outcome.errors.update(error.split(":")[0] for error in errors)
-    return len(errors)
 
 
 def parse_engine_args(text: str | None) -> dict:

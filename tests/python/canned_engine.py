@@ -19,17 +19,15 @@ class CannedEngine:
 
     name = "canned"
     version = "0"
+    window = 8
     default_batch = 4
 
     def __init__(self, log: Path | None = None, delay_s: float = 0.0):
         self.log, self.delay_s = log, delay_s
         self.asked: list[tuple[str, int]] = []
-        self.batches: list[list[str]] = []
         self.closed = False
 
-    def complete(self, requests):
-        self.batches.append([request.request_key for request in requests])
-        done = []
+    def stream(self, requests):
         for request in requests:
             time.sleep(self.delay_s)
             self.asked.append((request.request_key, request.attempt))
@@ -38,9 +36,8 @@ class CannedEngine:
                     log.write(f"{request.request_key} {request.attempt}\n")
             text = request.messages[0]["content"]
             if "engine down" in text:
-                raise EngineUnavailable("the canned engine is down", partial=done)
-            done.append((request, self.answer(request, text)))
-        return [completion for _, completion in done]
+                raise EngineUnavailable("the canned engine is down")
+            yield request, self.answer(request, text)
 
     @staticmethod
     def answer(request, text):

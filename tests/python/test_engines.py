@@ -14,7 +14,7 @@ import pytest
 from conftest import environment
 
 from ehrbench import engines
-from ehrbench.engines import ModelSpec, Request, parse_request, vllm_offline
+from ehrbench.engines import ModelSpec, Request, complete, parse_request, vllm_offline
 from ehrbench.engines.openai_server import OpenAIEngine, is_loopback
 from ehrbench.errors import EhrbenchError, EngineUnavailable
 
@@ -137,7 +137,7 @@ def test_offline_answers_in_every_mode_in_the_order_asked(tiny_engine):
         ask("k4", "free", sampling={"max_tokens": 5}),
         ask("k5", "choice", n_options=6),
     ]
-    choice, logprobs, triples, free, six = tiny_engine.complete(batch)
+    choice, logprobs, triples, free, six = complete(tiny_engine, batch)
     assert all(answer.error is None for answer in (choice, logprobs, triples, free, six))
 
     assert choice.text in "ABCD" and choice.finish_reason == "stop"
@@ -162,8 +162,8 @@ def test_offline_answers_in_every_mode_in_the_order_asked(tiny_engine):
 @pytest.mark.engine
 def test_offline_a_letter_alone_and_in_a_batch_is_the_same(tiny_engine):
     batch = [ask(f"k{i}", "choice", text=f"Question {i}: A, B, C or D?") for i in range(8)]
-    alone = [tiny_engine.complete([request])[0].text for request in batch]
-    assert [answer.text for answer in tiny_engine.complete(batch)] == alone
+    alone = [complete(tiny_engine, [request])[0].text for request in batch]
+    assert [answer.text for answer in complete(tiny_engine, batch)] == alone
 
 
 @pytest.mark.engine
@@ -172,7 +172,7 @@ def test_offline_a_prompt_that_does_not_fit_is_an_error_and_harms_no_other(tiny_
     tight = ask("k2", "free", text="A", sampling={"max_tokens": 510})
     bad = ask("k3", "json", json_schema={"type": "nonsense"}, sampling={"max_tokens": 9})
     fine = ask("k4", "free", sampling={"max_tokens": 5})
-    first, second, third, fourth = tiny_engine.complete([long, tight, bad, fine])
+    first, second, third, fourth = complete(tiny_engine, [long, tight, bad, fine])
     assert first.error.startswith("too_long: ") and "max_model_len 512" in first.error
     assert first.finish_reason == "error" and first.text is None and first.prompt_tokens > 512
     assert second.error.startswith("too_long: ")
@@ -181,12 +181,23 @@ def test_offline_a_prompt_that_does_not_fit_is_an_error_and_harms_no_other(tiny_
 
 
 @pytest.mark.engine
+def test_offline_gives_back_what_is_done_first_and_can_be_left_early(tiny_engine):
+    slow = ask("slow", "free", sampling={"max_tokens": 200})
+    quick = ask("quick", "logprobs")
+    stream = tiny_engine.stream([slow, quick])
+    assert next(stream)[0].request_key == "quick"
+    stream.close()
+    again = dict((r.request_key, c) for r, c in tiny_engine.stream([quick, ask("k1")]))
+    assert set(again) == {"quick", "k1"}
+
+
+@pytest.mark.engine
 def test_offline_repetitions_differ_and_can_be_had_again(tiny_engine):
     hot = {"temperature": 1.0, "max_tokens": 24}
     batch = [ask(f"k{i}", "free", sampling=hot, repetition=i) for i in (1, 2, 3)]
-    first = [answer.text for answer in tiny_engine.complete(batch)]
+    first = [answer.text for answer in complete(tiny_engine, batch)]
     assert len(set(first)) > 1
-    assert [answer.text for answer in tiny_engine.complete(batch)] == first
+    assert [answer.text for answer in complete(tiny_engine, batch)] == first
 
 
 @pytest.mark.engine
@@ -268,8 +279,8 @@ def test_server_answers_as_offline_does(server, tiny_engine, tiny_spec, monkeypa
         ask("k4", "logprobs"),
         ask("k5", "free", text="insulin " * 600, sampling={"max_tokens": 5}),
     ]
-    choice, triples, free, logprobs, long = engine.complete(batch)
-    offline = tiny_engine.complete(batch)
+    choice, triples, free, logprobs, long = complete(engine, batch)
+    offline = complete(tiny_engine, batch)
     assert choice.text == offline[0].text and choice.error is None
     assert len(json.loads(triples.text)["triples"]) <= 2
     assert free.text == offline[2].text and free.finish_reason == "length"
@@ -387,7 +398,7 @@ def engine_on(stub, **options):
 
 def test_a_fault_of_one_request_is_its_row_only(stub):
     texts = ["fine", "broken", "long", "refused", "garbage", "empty", "filtered", "busy once"]
-    answers = engine_on(stub).complete([ask(t, "free", text=t) for t in texts])
+    answers = complete(engine_on(stub), [ask(t, "free", text=t) for t in texts])
     errors = dict(zip(texts, [answer.error for answer in answers], strict=True))
     assert errors["fine"] is None and errors["busy once"] is None
     assert errors["broken"] == "http_500: oops"
@@ -401,8 +412,9 @@ def test_a_fault_of_one_request_is_its_row_only(stub):
 
 
 def test_a_constraint_that_the_server_ignores_is_an_error_not_an_answer(stub):
-    chatty, wrapped, plain = engine_on(stub).complete(
-        [ask("k1", text="chatty"), ask("k2", text="wrapped"), ask("k3", text="plain")]
+    chatty, wrapped, plain = complete(
+        engine_on(stub),
+        [ask("k1", text="chatty"), ask("k2", text="wrapped"), ask("k3", text="plain")],
     )
     assert chatty.error.startswith("constraint_ignored: ")
     assert wrapped.text == "C" and plain.text == "A"
@@ -411,16 +423,20 @@ def test_a_constraint_that_the_server_ignores_is_an_error_not_an_answer(stub):
 
 
 def test_a_slow_server_ends_in_a_timeout_row(stub):
-    answer = engine_on(stub, timeout_s=0.3).complete([ask("k1", "free", text="slow")])[0]
+    answer = complete(engine_on(stub, timeout_s=0.3), [ask("k1", "free", text="slow")])[0]
     assert answer.error == "timeout: no answer within 0.3 s"
 
 
 @pytest.mark.parametrize("text", ["busy", "key", "moved"])
 def test_a_server_that_is_gone_uses_up_no_attempt_and_keeps_what_it_gave(stub, text):
-    fine, gone = ask("k1", "free", text="fine"), ask("k2", "free", text=text)
-    with pytest.raises(EngineUnavailable) as raised:
-        engine_on(stub, concurrency=1).complete([fine, gone])
-    assert [request.request_key for request, _ in raised.value.partial] == ["k1"]
+    fine, gone, later = (ask(t, "free", text=t) for t in ("fine", text, "later"))
+    given = []
+    with pytest.raises(EngineUnavailable):
+        for request, completion in engine_on(stub, concurrency=1).stream([fine, gone, later]):
+            given.append((request.request_key, completion.error))
+    # `later` may have begun before the bad news came, but then it was answered.
+    assert given[0] == ("fine", None)
+    assert {key for key, _ in given} <= {"fine", "later"}
 
 
 def test_no_server_is_one_clear_line():
@@ -436,7 +452,7 @@ def test_an_endpoint_that_is_no_address_is_named(endpoint):
 
 def test_the_key_goes_in_the_header_only(stub, monkeypatch):
     monkeypatch.setenv("EHRBENCH_API_KEY", "k-123")
-    engine_on(stub).complete([ask("k1", "free", text="fine")])
+    complete(engine_on(stub), [ask("k1", "free", text="fine")])
     assert stub.headers[0]["Authorization"] == "Bearer k-123"
     assert "k-123" not in json.dumps(stub.bodies)
 

@@ -36,45 +36,36 @@ relatives as (
 
 ),
 
-contexts_wanted as (
+-- Numbers stand for the long keys in the joins below; they never leave this model.
+pools as (
 
-    select distinct
+    select
         task,
         visit_key,
-        object_event_key
+        cast(row_number() over (order by task, visit_key) as integer) as pool_number
     from triples
-
-),
-
-visits_wanted as (
-
-    select distinct
-        task,
-        visit_key
-    from contexts_wanted
+    group by task, visit_key
 
 ),
 
 -- One event per concept: a merged visit may hold the same disease under two codes.
-pool as (
+pool_events as (
 
     select
-        visits_wanted.task,
-        event_roles.visit_key,
+        pools.pool_number,
         event_roles.event_key,
         event_roles.cui_id,
         event_roles.icd_category
-    from visits_wanted
+    from pools
     inner join event_roles
-        on visits_wanted.visit_key = event_roles.visit_key
+        on pools.visit_key = event_roles.visit_key
     where {% for task, column in scopes.items() -%}
         {{ 'or ' if not loop.first -}}
-        (visits_wanted.task = '{{ task }}' and event_roles.{{ column }})
+        (pools.task = '{{ task }}' and event_roles.{{ column }})
         {% endfor -%}
     qualify row_number() over (
         partition by
-            visits_wanted.task,
-            event_roles.visit_key,
+            pools.pool_number,
             coalesce(cast(event_roles.cui_id as varchar), event_roles.event_key)
         order by event_roles.event_key
     ) = 1
@@ -84,105 +75,133 @@ pool as (
 pool_concepts as (
 
     select
-        pool.task,
-        pool.visit_key,
-        pool.event_key,
+        pool_events.pool_number,
+        pool_events.event_key,
         event_concepts.cui_id
-    from pool
+    from pool_events
     inner join event_concepts
-        on pool.event_key = event_concepts.event_key
+        on pool_events.event_key = event_concepts.event_key
+
+),
+
+numbered_triples as (
+
+    select
+        cast(row_number() over (order by triples.triple_id) as integer) as triple_number,
+        triples.triple_id,
+        triples.subject_event_key,
+        triples.subject_cui,
+        triples.object_event_key,
+        pools.pool_number
+    from triples
+    inner join pools
+        on triples.task = pools.task
+        and triples.visit_key = pools.visit_key
+
+),
+
+-- Several triples of a visit ask for the same object: what tells of it is found once.
+objects as (
+
+    select
+        pool_number,
+        object_event_key,
+        cast(
+            row_number() over (order by pool_number, object_event_key) as integer
+        ) as object_number
+    from numbered_triples
+    group by pool_number, object_event_key
 
 ),
 
 object_concepts as (
 
     select
-        contexts_wanted.task,
-        contexts_wanted.visit_key,
-        contexts_wanted.object_event_key,
+        objects.object_number,
+        objects.pool_number,
         event_concepts.cui_id
-    from contexts_wanted
+    from objects
     inner join event_concepts
-        on contexts_wanted.object_event_key = event_concepts.event_key
+        on objects.object_event_key = event_concepts.event_key
 
 ),
 
-object_relatives as (
+telling_concepts as (
 
-    select * from object_concepts
+    select * from relatives
     union
     select
-        object_concepts.task,
-        object_concepts.visit_key,
-        object_concepts.object_event_key,
-        relatives.relative_cui_id as cui_id
+        cui_id,
+        cui_id as relative_cui_id
     from object_concepts
-    inner join relatives
-        on object_concepts.cui_id = relatives.cui_id
 
 ),
 
 telling_events as (
 
     select
-        object_relatives.task,
-        object_relatives.visit_key,
-        object_relatives.object_event_key,
+        object_concepts.object_number,
         pool_concepts.event_key
-    from object_relatives
+    from object_concepts
     inner join pool_concepts
-        on object_relatives.task = pool_concepts.task
-        and object_relatives.visit_key = pool_concepts.visit_key
-        and object_relatives.cui_id = pool_concepts.cui_id
+        on object_concepts.pool_number = pool_concepts.pool_number
+    inner join telling_concepts
+        on object_concepts.cui_id = telling_concepts.cui_id
+        and pool_concepts.cui_id = telling_concepts.relative_cui_id
     union
     select
-        contexts_wanted.task,
-        contexts_wanted.visit_key,
-        contexts_wanted.object_event_key,
-        pool.event_key
-    from contexts_wanted
+        objects.object_number,
+        pool_events.event_key
+    from objects
     inner join event_roles
-        on contexts_wanted.object_event_key = event_roles.event_key
-    inner join pool
-        on contexts_wanted.task = pool.task
-        and contexts_wanted.visit_key = pool.visit_key
-        and event_roles.icd_category = pool.icd_category
+        on objects.object_event_key = event_roles.event_key
+    inner join pool_events
+        on objects.pool_number = pool_events.pool_number
+        and event_roles.icd_category = pool_events.icd_category
 
 ),
 
 candidates as (
 
     select
-        triples.triple_id,
-        pool.event_key
-    from triples
-    inner join pool
-        on triples.task = pool.task
-        and triples.visit_key = pool.visit_key
+        numbered_triples.triple_number,
+        numbered_triples.triple_id,
+        pool_events.event_key,
+        {{ key(['numbered_triples.triple_id', 'pool_events.event_key']) }} as order_key
+    from numbered_triples
+    inner join objects
+        on numbered_triples.pool_number = objects.pool_number
+        and numbered_triples.object_event_key = objects.object_event_key
+    inner join pool_events
+        on numbered_triples.pool_number = pool_events.pool_number
     left join telling_events
-        on triples.task = telling_events.task
-        and triples.visit_key = telling_events.visit_key
-        and triples.object_event_key = telling_events.object_event_key
-        and pool.event_key = telling_events.event_key
+        on objects.object_number = telling_events.object_number
+        and pool_events.event_key = telling_events.event_key
     where telling_events.event_key is null
-        and pool.event_key <> triples.subject_event_key
-        and pool.event_key <> triples.object_event_key
-        and {{ cui_text('pool.cui_id') }} is distinct from triples.subject_cui
+        and pool_events.event_key <> numbered_triples.subject_event_key
+        and pool_events.event_key <> numbered_triples.object_event_key
+        and {{ cui_text('pool_events.cui_id') }} is distinct from numbered_triples.subject_cui
 
 ),
 
-ordered as (
+positioned as (
 
     select
         triple_id,
         cast(row_number() over (
-            partition by triple_id
-            order by {{ key(['triple_id', 'event_key']) }}, event_key
+            partition by triple_number order by order_key, event_key
         ) as integer) as position,
         event_key
     from candidates
 
+),
+
+triple_context_events as (
+
+    select *
+    from positioned
+    where position <= {{ var('max_context_events') }}
+
 )
 
-select * from ordered
-where position <= {{ var('max_context_events') }}
+select * from triple_context_events

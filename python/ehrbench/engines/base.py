@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -108,18 +108,26 @@ class Completion:
 class Engine(Protocol):
     """A way to complete requests.
 
-    `complete` answers in the order asked. What is one request's fault becomes a Completion with
-    an error; EngineUnavailable means that the engine is gone, with what it still answered in
-    `partial`. `default_batch` is the number of requests that suits one call.
+    `stream` gives each request back with its completion, in the order in which they are done.
+    What is one request's fault becomes a Completion with an error; EngineUnavailable means that
+    the engine is gone, and what it had not given back was not answered. `window` is the number
+    of requests that suits one call, `default_batch` the number that suits one shard.
     """
 
     name: str
     version: str
+    window: int
     default_batch: int
 
-    def complete(self, requests: Sequence[Request]) -> list[Completion]: ...
+    def stream(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Completion]]: ...
 
     def close(self) -> None: ...
+
+
+def complete(engine: Engine, requests: Sequence[Request]) -> list[Completion]:
+    """Completions in the order asked, once all are done."""
+    done = {request.request_key: answer for request, answer in engine.stream(requests)}
+    return [done[request.request_key] for request in requests]
 
 
 def failed(error: str, **fields: object) -> Completion:

@@ -8,8 +8,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from urllib.parse import urlsplit
 
 import requests
@@ -46,6 +46,7 @@ class OpenAIEngine:
     """
 
     name = "openai"
+    window = 256
     default_batch = 32
 
     def __init__(
@@ -154,18 +155,28 @@ class OpenAIEngine:
 
     # --------------------------------------------------------------------------- requests
 
-    def complete(self, requests_: Sequence[Request]) -> list[Completion]:
-        """Complete a batch; order kept. EngineUnavailable carries what was answered."""
-        futures = [self._pool.submit(self._complete_one, request) for request in requests_]
-        answered, problem = [], None
-        for request, future in zip(requests_, futures, strict=True):
-            try:
-                answered.append((request, future.result()))
-            except (_Busy, EngineUnavailable) as error:
-                problem = problem or error
+    def stream(self, requests_: Sequence[Request]) -> Iterator[tuple[Request, Completion]]:
+        """Complete requests, several at a time; see Engine."""
+        futures = {self._pool.submit(self._complete_one, request): request for request in requests_}
+        problem = None
+        try:
+            for future in as_completed(futures):
+                if future.cancelled():
+                    continue
+                try:
+                    completion = future.result()
+                except (_Busy, EngineUnavailable) as error:
+                    # What the others still give is kept; what has not begun is not asked.
+                    problem = problem or error
+                    for other in futures:
+                        other.cancel()
+                    continue
+                yield futures[future], completion
+        finally:
+            for future in futures:
+                future.cancel()
         if problem is not None:
-            raise EngineUnavailable(str(problem), partial=answered) from problem
-        return [completion for _, completion in answered]
+            raise EngineUnavailable(str(problem)) from problem
 
     def _complete_one(self, request: Request) -> Completion:
         started = time.monotonic()

