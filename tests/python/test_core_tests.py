@@ -59,6 +59,9 @@ COHORT = {
     "emar_event_texts": ("event_txt varchar", [("Administered",)]),
     "brg_event_concepts": ("event_key varchar, cui varchar",
                            [("d", "C0000001"), ("m", "C0000002"), ("p", None)]),
+    "stg_umls__atoms": ("cui varchar", [("C0000001",)]),
+    "stg_icd__i10_gems": ("source_code varchar", [("A000",)]),
+    "stg_icd__procedure_concepts": ("cui varchar", [("C0000002",)]),
     "stg_truth__planted": (
         "hadm_id varchar, target_hadm_id varchar, task varchar, subject_cui varchar, "
         "object_cui varchar",
