@@ -69,14 +69,10 @@ demo: $(BASE) synth
 	@$(EHRBENCH) run --target synthetic --no-generate
 endif
 
-ifneq (,$(filter vllm,$(LLM)))
-demo-real: $(ENGINE)
-	@$(EHRBENCH) convert embedded-model
-	@$(EHRBENCH) run --target demo --require-engine
-else
-demo-real: $(BASE)
-	@$(EHRBENCH) run --target demo --no-generate
-endif
+# Asks the embedded model when the engine is installed; LLM=vllm installs it and insists.
+demo-real: $(NEEDED)
+	@test ! -e $(ENGINE) || $(EHRBENCH) convert embedded-model
+	@$(EHRBENCH) run --target demo $(if $(filter vllm,$(LLM)),--require-engine)
 
 record: $(ENGINE) synth
 	@$(EHRBENCH) record

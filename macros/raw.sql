@@ -1,7 +1,8 @@
 {#- The one door to files: a relation over a raw file with every column as text, in the order and
     under the names that the source's yml lists; an empty typed relation when the file is missing;
     the fixture in a unit test. Formats: csv (header, by name), csv_positional and semmeddb (no
-    header, by position), rrf (UMLS pipes), fixed (one text column `line`), parquet (by name). -#}
+    header, by position), rrf (UMLS pipes), fixed (one text column `line`), parquet (by name),
+    listing (the paths alone). -#}
 {% macro raw(source_name, table_name) -%}
     {%- set relation = source(source_name, table_name) -%}
     {%- if not execute or relation.is_cte -%}{{ return(relation) }}{%- endif -%}
@@ -29,6 +30,9 @@ where false)
         {%- do paths.append("'" ~ file | replace("'", "''") ~ "'") -%}
     {%- endfor -%}
     {%- set path_list = '[' ~ paths | join(', ') ~ ']' -%}
+    {%- if meta['format'] == 'listing' -%}
+        {{ return('(select unnest(' ~ path_list ~ ') as ' ~ meta['columns'][0] ~ ')') }}
+    {%- endif -%}
     {%- set names = meta['columns'] -%}
     {%- set format = meta['format'] -%}
     {%- set encoding = ", encoding = '" ~ meta.get(

@@ -1,10 +1,13 @@
 {#- Folder of a source for the current target. `synthetic` reads only what `ehrbench synth` wrote,
     whatever the variables say; `demo` falls back to the layout of the shared test data. The
-    completions store is the same folder that python/ehrbench/paths.py names. -#}
+    completions store and the weights are the folders that python/ehrbench/paths.py names. -#}
 {% macro source_dir(source_name) -%}
     {%- if source_name == 'completions' -%}
         {{ return(env_var('EHRBENCH_COMPLETIONS_DIR', '')
             or 'build/' ~ target.name ~ '/completions') }}
+    {%- endif -%}
+    {%- if source_name == 'weights' -%}
+        {{ return(env_var('EHRBENCH_MODELS_DIR', '') or 'build/models') }}
     {%- endif -%}
     {%- if target.name == 'synthetic' -%}
         {{ return(env_var('EHRBENCH_SYNTH_DIR', 'build/synthetic') ~ '/'

@@ -25,7 +25,7 @@ from ehrbench.errors import EhrbenchError, one_line
 
 OK, MISSING, WRONG = "ok", "missing", "wrong"
 # Sources that dbt writes or reads from the build folder: not brought by a user.
-INTERNAL = ("completions", "truth")
+INTERNAL = ("completions", "truth", "weights")
 SEMMEDDB_FILE = re.compile(r"(semmedVER[0-9]+_[0-9]+_R)_([A-Z_]+)\.", re.I)
 
 

@@ -24,6 +24,12 @@ models as (
 
 ),
 
+weights as (
+
+    select * from {{ ref('stg_completions__weights') }}
+
+),
+
 extraction_prompts as (
 
     select * from {{ ref('int_extraction_prompts') }}
@@ -36,6 +42,19 @@ answer_prompts as (
 
 ),
 
+-- Engine vllm reads the weights from this machine: a folder of the registry's name, or its last
+-- part, or the model's own name.
+models_without_weights as (
+
+    select models.model
+    from models
+    anti join weights
+        on weights.folder = regexp_extract(models.weights, '[^/]+$')
+        or weights.folder = models.model
+    where models.engine = 'vllm'
+
+),
+
 planned_statuses as (
 
     select
@@ -45,9 +64,12 @@ planned_statuses as (
         case
             when latest.is_success or baseline_completions.request_key is not null then 'done'
             when latest.is_too_long or latest.n_attempts >= requests.max_attempts then 'failed'
+            when models_without_weights.model is not null then 'no_weights'
             else 'missing'
         end as status
     from requests
+    left join models_without_weights
+        on requests.model = models_without_weights.model
     left join latest
         on requests.request_key = latest.request_key
     left join baseline_completions

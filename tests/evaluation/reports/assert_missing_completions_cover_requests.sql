@@ -1,4 +1,4 @@
--- Stage × model × mode in which done, missing and failed do not add up to the planned requests.
+-- Stage × model × mode in which done, missing, no_weights and failed do not add up to the planned requests.
 with
 
 requests as (
@@ -24,7 +24,7 @@ statuses as (
         mode,
         sum(n) as n_statuses
     from {{ ref('rpt_missing_completions') }}
-    where status in ('done', 'missing', 'failed')
+    where status in ('done', 'missing', 'no_weights', 'failed')
     group by
         stage,
         model,

@@ -1,5 +1,5 @@
--- Stage × model × mode in which int_requests_pending, which Python reads, and the status missing,
--- which people read, disagree.
+-- Stage × model × mode in which int_requests_pending, which Python reads, and the statuses missing
+-- and no_weights, which people read, disagree.
 with
 
 pending as (
@@ -25,7 +25,7 @@ missing as (
         mode,
         n as n_missing
     from {{ ref('rpt_missing_completions') }}
-    where status = 'missing'
+    where status in ('missing', 'no_weights')
 
 )
 
