@@ -1,8 +1,11 @@
 {#- struct(ndc11, status) of a drug code. Hyphens say which of the three ten-digit layouts a code
     has; without them ten digits stay undecided, while seven to nine can only be an eleven-digit
-    code that lost its leading zeros to a number type (no labeler code is below 00002). -#}
+    code that lost its leading zeros to a number type (no labeler code is below 00002). Blanks of
+    any kind around the code, also no-break spaces and invisible characters, do not count. -#}
 {% macro normalize_ndc(ndc) -%}
-{%- set text = "trim(cast(" ~ ndc ~ " as varchar))" -%}
+{%- set blanks = "[\\s\\p{Z}\\p{Cc}\\p{Cf}]+" -%}
+{%- set text = "cast(" ~ ndc ~ " as varchar)" -%}
+{%- set text = "regexp_replace(" ~ text ~ ", '^" ~ blanks ~ "|" ~ blanks ~ "$', '', 'g')" -%}
 case
     when {{ ndc }} is null or {{ text }} = '' or regexp_full_match({{ text }}, '[0-]+')
         then struct_pack(ndc11 := cast(null as varchar), status := 'missing_sentinel')

@@ -8,14 +8,18 @@
       boxed, answer_cue, choice_verb, verdict
                     a letter tied to \boxed{…}, to "answer" or "the correct option" (or its word in
                     other languages), to a verb of choice ("I pick B"), or to a verdict ("B is
-                    correct"); the last cue in the text wins, a list of letters is ambiguous
+                    correct", "Therefore, B."); the last cue in the text wins, a list of letters
+                    ("C or maybe D") is ambiguous
       option_form   lines that write an option ("C: metoprolol", "(B) …", a line that is a letter);
                     several distinct letters are ambiguous
-    A letter that is an English word is no choice when a word follows ("A patient", "I think").
+    A letter that is an English word is no choice when a word follows ("A patient", "I think"); the
+    pronoun leaves the text unless "option" precedes it, so that "I would" is no cue's letter.
+    Single-letter tags are mark-up in lower case or as a pair: <B> alone is a letter.
     Statuses: parsed, unparsed, ambiguous, out_of_range, truncated, empty.
 
-    Cues are rewritten in place to marks such as ⟦answer_cue:B⟧ (⟦answer_cue:?⟧ for a list), which
-    keeps cues of different kinds in the order of the text. -#}
+    Cues are rewritten in place to marks such as ⟦answer_cue:B⟧ (⟦answer_cue:?⟧ for a list; where
+    one pattern reads both, the list itself), which keeps cues of different kinds in the order of
+    the text. -#}
 {% macro parse_choice(text, n_options) -%}
 
 {#- Between a cue and its letter: punctuation that ends no sentence, and small words. -#}
@@ -52,8 +56,17 @@
 
 {#- Letters: a list, one in brackets, one alone. -#}
 {%- set and_words -%} (?i:and/or|and|or|as well as|und|oder|et|ou|y|o) {%- endset -%}
+{%- set hedges = [
+    'maybe', 'perhaps', 'possibly', 'probably', 'potentially', 'conceivably', 'alternatively',
+    '(?:less|more|also|very) likely', '(?:it )?(?:could|might|may) (?:also |even )?be',
+] | join('|') -%}
+{%- set joined -%} [,/&+]\s*(?i:and\s+|or\s+)?|\s[(\[]?{{ and_words }},?\s|와|과|和|및 {%- endset -%}
+{%- set hedged -%} [\s,;(?–—-]\s*(?i:(?:but\s+)?(?:{{ hedges }}))\b,? {%- endset -%}
 {%- set and_between -%}
-\s*[)\]]?\s*(?:[,/&+]\s*(?i:and\s+|or\s+)?|\s{{ and_words }}\s|와|과|和|및)\s*(?i:options?\s+)?[(\[]?
+\s*[)\]>]?\s*(?:{{ joined }}|{{ hedged }})\s*
+{%- endset -%}
+{%- set and_between -%}
+{{ and_between }}(?:(?i:{{ hedges }}|even|also|else|then)\b,?\s*){0,3}(?i:options?\s+)?[(\[<]?
 {%- endset -%}
 {%- set letters -%}
 (?:(?:[A-Z]{{ and_between }})+[A-Z]|(?:[a-z]{{ and_between }})+[a-z])
@@ -74,8 +87,14 @@
 {%- set named_choice -%}
 (?:correct|best|right|final|my)\s+(?:option|choice|selection|letter)
 {%- endset -%}
+{%- set answer_names = answer_words ~ '|' ~ named_choice -%}
+{#- Names of a speaker or a section, with a colon. -#}
+{%- set labels = [
+    'assistant', 'ai', 'bot', 'model', 'reply', 'output', 'solution', 'prediction', 'decision',
+    'conclusion',
+] | join('|') -%}
 {%- set answer_word -%}
-(?:(?i:\b(?:{{ answer_words }}|{{ named_choice }})\b)|{{ answer_others }})
+(?:(?i:\b(?:(?:{{ answer_names }})\b|(?:{{ labels }})\s*[:=]))|{{ answer_others }})
 {%- endset -%}
 {%- set nouns = [
     answer_words, 'option', 'choice', 'selection', 'letter', 'response', 'diagnosis', 'treatment',
@@ -96,33 +115,75 @@
     'it should be', "it[''’]s",
 ] | join('|') -%}
 {%- set choice_verb -%} (?i:\b(?:{{ verbs }})\b){{ between }} {%- endset -%}
+{%- set named_lower -%} (?i:option|choice|letter)\s+([a-z]) {%- endset -%}
 {%- set verdict_lead_ins = [
     'options?', 'choices?', 'answer', 'letter', 'so', 'thus', 'therefore', 'hence', 'and', 'but',
     'that', 'think', 'believe', 'while', 'because', 'since',
 ] | join('|') -%}
 {%- set before_verdict -%}
-((?:^|[.!?;:,(\n]\s*|\b(?i:{{ verdict_lead_ins }})\s+)[(\["]?)
+((?:^|[.!?;:,(\n]\s*|\b(?i:{{ verdict_lead_ins }})\s+)[(\["<]?)
 {%- endset -%}
 {%- set verdict_fillers = [
     'to', 'be', 'the', 'clearly', 'definitely', 'therefore', 'most', 'more', 'only', 'indeed',
-    'single', 'probably', 'obviously', 'my',
+    'single', 'probably', 'obviously', 'my', 'likely', 'both', 'all', 'equally', 'also',
 ] | join('|') -%}
 {%- set verdicts = [
-    'correct', 'right', 'best', 'appropriate', 'suitable', 'accurate', 'preferred', 'answer',
-    'likely (?:answer|option|choice|diagnosis|treatment|outcome)',
+    'correct', 'right', 'best', 'appropriate', 'suitable', 'accurate', 'preferred', 'answers?',
+    'likely (?:answer|option|choice|diagnosis|treatment|outcome)', 'likeliest',
+    '(?:only |my |of )choice',
 ] | join('|') -%}
-{%- set verdict -%}
-[)\].:"]?\s+(?i:is|was|seems|appears|looks|(?:would|must|should)\s+be)
+{#- "B is the most likely", but not "the most likely to harm" or "most likely wrong". -#}
+{%- set after_likely = [
+    joiners, nouns, 'given', 'here', 'than', 'of', 'to be', 'to explain', 'while', 'whereas',
+    'cause', 'explanation', 'mechanism', 'organism', 'pathogen', 'finding', 'agent', 'one',
+] | join('|') -%}
+{%- set superlative -%}
+(?i:(?:most|more)\s+(?:likely|probable|plausible|reasonable|consistent|effective|fitting))
+{%- endset -%}
+{%- set superlative -%}
+{{ superlative }}(?:\s*(?:[.,;:!)"\n–—]|\s-\s|$)|\s+(?i:{{ after_likely }})\b)
+{%- endset -%}
+{%- set singular -%} (?i:is|was|seems|appears|looks|(?:would|must|should)\s+be) {%- endset -%}
+{%- set plural = [
+    'is', 'was', 'are', 'were', 'seem', 'appear', 'look',
+    '(?:can|could|would|might|may|must|should)\\s+(?:both\\s+|all\\s+)?be',
+] | join('|') -%}
+{%- set judged -%}
+\s+(?:(?i:{{ verdict_fillers }})\s+){0,6}(?:(?i:{{ verdicts }})\b|{{ superlative }})
+{%- endset -%}
+{%- set several -%}
+(?i:(?:both|either|options?|choices?)\s+){0,2}[(\[<]?({{ letters }})[)\].:">]?\s+(?i:{{ plural }})
 {%- endset -%}
 {%- set verdict -%}
-{{ verdict }}\s+(?i:(?:{{ verdict_fillers }})\s+){0,5}(?i:{{ verdicts }})\b
+{{ before_verdict }}(?:{{ several }}|([A-Za-z])[)\].:">]?\s+{{ singular }}){{ judged }}
+{%- endset -%}
+
+{#- A conclusion that is no more than its letter: "Therefore, C.", but not "So A is wrong". -#}
+{%- set conclude = [
+    'therefore', 'thus', 'hence', 'so', 'consequently', 'accordingly', 'ergo', 'finally',
+    'overall', 'ultimately', 'in (?:conclusion|summary|short)', 'to (?:conclude|sum up)', 'as such',
+    'daher', 'somit', 'folglich', 'donc',
+] | join('|') -%}
+{%- set conclude_fillers = [
+    'the', 'my', 'final', 'correct', 'best', 'right', 'options?', 'choices?', 'letter', 'both',
+    'either', 'probably', 'likely', 'clearly', 'definitely', 'most likely',
+] | join('|') -%}
+{%- set conclude_end = [
+    '\\s*$', '\\s*\\n', '[.!](?:\\W|$)', '\\s*:\\s', '\\s+[–—-]\\s',
+    '\\s*\\([^()\\n]*\\)[ .]*$', ',?\\s+(?:because|since|as|given|due to)\\b',
+] | join('|') -%}
+{%- set conclusion -%}
+\b(?i:{{ conclude }})(?:\s*[,:–—]\s*|\s+)(?:(?i:{{ conclude_fillers }})\s+){0,4}[(\[<"]?
+{%- endset -%}
+{%- set conclusion -%}
+{{ conclusion }}({{ letters }}|[A-Za-z])(?:[)\]>"](?:\s[A-Za-z-]+)?)?({{ conclude_end }})
 {%- endset -%}
 
 {#- Lines that write an option; edges are ASCII and typographic punctuation, no other letters. -#}
 {%- set edge -%} [ \t!-/:-@\[-`{-~“”‘’«»【】「」。·•→✓✅] {%- endset -%}
 {%- set label_ends -%} [ \t]*\([^()\n]*\)[ \t.]*$ {%- endset -%}
 {%- set line_ends -%}
-[)\]](?:\W|$)|[:.](?:\s|$)|\s+[-–—]\s|,?\s(?:because|since)\b|{{ edge }}*$|{{ label_ends }}
+[)\]>](?:\W|$)|[:.](?:\s|$)|\s+[-–—]\s|,?\s(?:because|since)\b|{{ edge }}*$|{{ label_ends }}
 {%- endset -%}
 {%- set line_form -%}
 (?m)^{{ edge }}*(?i:(?:option|choice|letter){{ edge }}+)?([A-Za-z])(?:{{ line_ends }})
@@ -158,12 +219,27 @@
 {%- set wrong_noun -%}
 \b(?i:(?:{{ nouns }})\s+(?:is|was|would\s+be))\s+(?i:not|never|neither)\b
 {%- endset -%}
+{%- set pronoun_verbs = [
+    'would', 'could', 'might', 'may', 'should', 'must', 'will', 'can', 'was', 'were', 'am', 'have',
+    'think', 'believe', 'recommend', 'suggest', 'prefer', 'agree', 'need',
+] | join('|') -%}
+{%- set pronoun_others = [
+    'as', 'for', 'with', 'in', 'on', 'from', 'by', 'at', 'it', 'this', 'here', 'so',
+    '(?:and|or) (?:my|our|the|we|others?)',
+] | join('|') -%}
+{%- set pronoun -%}
+\b((?i:options?|choices?|letter) [Ii])\b|\b[Ii]((?i:,? (?:as an?|for one|personally|too|like)
+{%- endset -%}
+{%- set pronoun -%} {{ pronoun }}| (?:{{ pronoun_verbs }}|{{ pronoun_others }}))\b) {%- endset -%}
 {%- set placeholder_list -%} [(\[]\s*A\s*(?:[/,|–-]\s*(?i:or\s+)?[B-Z]\s*)+[)\]] {%- endset -%}
 {%- set options_head -%} (?i)\b(?:answer\s+)?(?:choices|options)\s*(?:are\s*)?: {%- endset -%}
 
 {%- set closed -%} (?i)(?:</[a-z]+\s*>|#\s*final response[ \t:*]*)\s*$ {%- endset -%}
 {%- set markup -%}
-(?i)<\|[^|>\n]*\|>|</?(?:s|b|i|u|em|strong|p|br|code|pre|span)\s*/?>
+(?i)<\|[^|>\n]*\|>|</?(?:(?-i:[sbiup])|em|strong|br|code|pre|span)\s*/?>
+{%- endset -%}
+{%- set paired -%}
+(?:(?:<[SBIUP]\s*>\s*)+([^<]*))?(?:</[SBIUP]\s*>\s*)+|<[SBIUP]\s*>([(\[]?[A-Za-z]\b)
 {%- endset -%}
 {%- set tex_text -%} \\(?:text|textbf|textit|mathrm|mathbf|bf|rm)\s*\{([^{}]*)\} {%- endset -%}
 {%- set boxed -%} \\boxed\s*\{\s*[(\[]?([A-Za-z])(?:[)\].:][^{}]*)?\s*\} {%- endset -%}
@@ -172,7 +248,8 @@
 {#- The reply without mark-up and look-alikes, then with its cues as marks. -#}
 {%- set plain = namespace(sql=nfkc_ascii('reply')) -%}
 {%- for pattern, replacement in [
-    ('[⟦⟧*`]', ''), ('[_ \\t]+', ' '), (markup, ' '), (tex_text, '\\1'), (placeholder_list, ''),
+    ('[⟦⟧*`]', ''), ('[_ \\t]+', ' '), (markup, ' '),
+    (paired, ' \\1\\2 '), (pronoun, '\\1\\2'), (tex_text, '\\1'), (placeholder_list, ''),
     (options_head, 'list'), (look_alike, 'term'), (wrong_clause, 'distractor'),
     (wrong_noun, 'distractor'), (wrong_cue, 'distractor'),
 ] -%}
@@ -184,13 +261,15 @@
 {%- for pattern, replacement in [
     (boxed_list, '⟦boxed:?⟧'),
     (boxed, '⟦boxed:\\1⟧'),
-    (answer_cue ~ '[(\\[]?' ~ letters ~ '[)\\]]?(' ~ list_end ~ ')', '⟦answer_cue:?⟧\\1'),
+    (answer_cue ~ '[(\\[<]?' ~ letters ~ '[)\\]>]?(' ~ list_end ~ ')', '⟦answer_cue:?⟧\\1'),
     (answer_cue ~ '(?:' ~ bracketed ~ '|([A-Za-z])(' ~ cue_end ~ ')|' ~ before_word ~ '|'
         ~ before_title ~ ')', '⟦answer_cue:\\1\\2\\4\\6⟧\\3\\5\\7'),
     (answer_label, '⟦answer_cue:\\1⟧'),
-    (choice_verb ~ '[(\\[]?' ~ letters ~ '[)\\]]?(' ~ list_end ~ ')', '⟦choice_verb:?⟧\\1'),
-    (choice_verb ~ '(?:' ~ bracketed ~ '|([A-Z])(' ~ verb_end ~ '))', '⟦choice_verb:\\1\\2⟧\\3'),
-    (before_verdict ~ '([A-Z])' ~ verdict, '\\1⟦verdict:\\2⟧'),
+    (choice_verb ~ '[(\\[<]?' ~ letters ~ '[)\\]>]?(' ~ list_end ~ ')', '⟦choice_verb:?⟧\\1'),
+    (choice_verb ~ '(?:' ~ bracketed ~ '|(?:([A-Z])|' ~ named_lower ~ ')(' ~ verb_end ~ '))',
+        '⟦choice_verb:\\1\\2\\3⟧\\4'),
+    (verdict, '\\1⟦verdict:\\2\\3⟧'),
+    (conclusion, '⟦verdict:\\1⟧\\2'),
 ] -%}
     {%- set marked.sql -%}
     regexp_replace({{ marked.sql }}, '{{ pattern }}', '{{ replacement }}', 'g')
@@ -215,7 +294,7 @@ list_transform(
                 when regexp_matches(plain, '{{ whole_list }}') then ['whole_reply', '?']
                 else coalesce(
                     string_split(
-                        regexp_extract_all({{ marked.sql }}, '⟦([a-z_]+:[A-Za-z?])⟧', 1)[-1],
+                        regexp_extract_all({{ marked.sql }}, '⟦([a-z_]+:[^⟦⟧]+)⟧', 1)[-1],
                         ':'
                     ),
                     list_transform(
@@ -235,7 +314,7 @@ list_transform(
             end],
             lambda found: {
                 'letter': case
-                    when found[2] not in ('', '?')
+                    when length(found[2]) = 1 and found[2] <> '?'
                         and ascii(upper(found[2])) - 64 <= coalesce({{ n_options }}, 26)
                         then upper(found[2])
                 end,
@@ -243,7 +322,7 @@ list_transform(
                     when found[1] = 'empty' then 'empty'
                     when found[1] = 'open_reasoning' then 'truncated'
                     when found[1] = 'none' then 'unparsed'
-                    when found[2] = '?' then 'ambiguous'
+                    when found[2] = '?' or length(found[2]) > 1 then 'ambiguous'
                     when ascii(upper(found[2])) - 64 > {{ n_options }} then 'out_of_range'
                     else 'parsed'
                 end,

@@ -74,6 +74,11 @@ BROKEN = [
     ("assert_one_answer_per_item", "delete from fct_answer_keys"),
     ("assert_one_answer_per_item", "delete from fct_item_options"),
     (
+        "assert_stored_order_hides_answer",
+        "create or replace table fct_item_options as "
+        "select * from fct_item_options order by option_key <> 'b'",
+    ),
+    (
         "assert_answer_positions_balanced",
         "insert into dim_items select concat('x', range), concat('kx', range), 's', 'px', 'mcq', 4, 1, "
         "'', '', true, false from range(100); insert into fct_answer_keys "

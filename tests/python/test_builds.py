@@ -24,20 +24,39 @@ def digests(database):
     return found
 
 
-def test_marts_are_equal_from_two_builds_at_other_thread_counts(synthetic_build, tmp_path):
-    other = tmp_path / "other.duckdb"
-    settings = {
-        "EHRBENCH_DB": other,
-        "EHRBENCH_COMPLETIONS_DIR": synthetic_build.store,
-        "EHRBENCH_SYNTH_DIR": synthetic_build.synth,
-        "EHRBENCH_THREADS": 1,
-    }
-    done = dbt("build", "--exclude-resource-type", "test", "unit_test", "--threads", "1",
-               target_path=tmp_path / "target", **settings)
+def build_models(synthetic_build, folder, name, **settings):
+    """A second build of the same raw files, without tests; its database."""
+    database = folder / f"{name}.duckdb"
+    done = dbt("build", "--exclude-resource-type", "test", "unit_test",
+               target_path=folder / "target", EHRBENCH_DB=database,
+               EHRBENCH_SYNTH_DIR=synthetic_build.synth, **settings)
     assert done.returncode == 0, done.stdout[-3000:]
+    return database
+
+
+def test_marts_are_equal_from_two_builds_at_other_thread_counts(synthetic_build, tmp_path):
+    other = build_models(synthetic_build, tmp_path, "other", EHRBENCH_THREADS=1,
+                         EHRBENCH_COMPLETIONS_DIR=synthetic_build.store)
     first, second = digests(synthetic_build.database), digests(other)
     assert len(first) > 30 and first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_completions_never_change_an_item(synthetic_build, tmp_path):
+    """With an empty store every item is the same but for those that only completions propose."""
+    bare = build_models(synthetic_build, tmp_path, "bare", EHRBENCH_COMPLETIONS_DIR=tmp_path / "none")
+    queries = (
+        "select release_id from rpt_run_manifest",
+        "select item_id, template_key, n_context, released, in_subset from dim_items",
+        "select item_id, option_letter, option_key, label from fct_item_options",
+        "select item_id, gold_letter, gold_option_key from fct_answer_keys",
+    )
+    with duckdb.connect(str(bare), read_only=True) as connection:
+        for query in queries:
+            without = set(connection.execute(query).fetchall())
+            assert without and without <= set(synthetic_build.rows(query)), query
+    # The comparison says something only while completions do propose triples.
+    assert synthetic_build.rows("select 1 from fct_triple_proposals where request_key is not null")
 
 
 def test_digests_see_one_changed_cell(tmp_path):

@@ -291,6 +291,36 @@ def test_planted_relations_are_true_and_new(data, loaded):
                     assert row["object_cui"] not in known
 
 
+def test_excludes1_pairs_are_coded_together(data, loaded):
+    """Some ICD-10 visits hold both codes of a pair, and a true comorbidity that it can break."""
+    cui_of, together = {}, defaultdict(set)
+    for row in rows(data / "truth/truth_conflicts.csv"):
+        if row["rule"] == "excludes1":
+            code, other = (row[c].replace(".", "") for c in ("context_code", "answer_code"))
+            cui_of[code] = row["context_cui"]
+            together[code].add(other)
+    assert all(code in together[other] for code in together for other in together[code])
+    true = {
+        (r["subject_cui"], r["object_cui"])
+        for r in rows(data / "truth/truth_claims.csv")
+        if r["relation"] == "coexists_with" and r["supported"] == "1"
+    }
+    for row in loaded.diagnoses.values():
+        cui_of.setdefault(row["icd10"].replace(".", ""), row["cui"])
+    coded = defaultdict(set)
+    for row in rows(data / HOSP / "diagnoses_icd.csv.gz"):
+        if row["icd_version"] == "10":
+            coded[row["hadm_id"]].add(row["icd_code"])
+    paired = breakable = 0
+    for codes in coded.values():
+        apart = {code for code in codes if together.get(code, set()) & codes}
+        others = {cui_of[code] for code in codes - apart if code in cui_of}
+        paired += bool(apart)
+        breakable += any((cui, cui_of[code]) in true for code in apart for cui in others)
+    assert paired >= breakable >= 3
+    assert paired / len(coded) < 0.2
+
+
 def test_knowledge_base_is_heavy_tailed_and_outside_pubmed(data, statements):
     predications = dump(data, "PREDICATION")
     pmids = {int(row[2]) for row in predications} | {int(r[0]) for r in dump(data, "CITATIONS")}

@@ -72,6 +72,30 @@ def test_icd_codes_that_are_none(macro_sql):
     assert [row["dotted"] for row in over(rows, macro_sql["icd"])] == [None] * len(made)
 
 
+BLANKS = [
+    "\u00a0", "\u2007", "\u202f", "\u3000", "\u2028", "\u0085", "\u200b", "\ufeff",
+    "\t", "\v", "\r\n",
+]
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
+def test_blanks_of_any_kind_are_no_part_of_a_code(macro_sql, blank):
+    made = [(f"4280{blank}", "9"), (f"{blank}428.0 ", "9"), (f"428{blank}0", f"9{blank}"),
+            (blank, "9")]
+    rows = [{"raw_code": code, "icd_version": version, "code_kind": "diagnosis"}
+            for code, version in made]
+    dotted = [row["dotted"] for row in over(rows, macro_sql["icd"])]
+    assert dotted == ["428.0", "428.0", "428.0", None]
+    codes = [f"{blank}00002143380{blank} ", f"2143380{blank}", blank, f"00002{blank}143380"]
+    found = [row["ndc"] for row in over([{"raw_ndc": code} for code in codes], macro_sql["ndc"])]
+    assert [(ndc["ndc11"], ndc["status"]) for ndc in found] == [
+        ("00002143380", "mapped_format"),
+        ("00002143380", "repaired_zero_padding"),
+        (None, "missing_sentinel"),
+        (None, "invalid_format"),
+    ]
+
+
 def test_icd_macro_takes_literals(macro_sql):
     row = duckdb.connect().execute(macro_sql["literal"]).fetchone()
     assert row == ("E850", "E85.0", "01.17")

@@ -18,7 +18,7 @@ create table predicate_map as select * from (values
     ('causes', 'umls', 'cause_of', 'same', 'support', 'strong'))
     as v(relation, kb, predicate_or_rela, direction, role, strength);
 create table curated_relations as select 'cause_of' as canonical_rela;
-create table fct_triples as select * from (values ('t1'), ('t2')) as v(triple_id);
+create table fct_triples as select * from (values ('t1', 'c1'), ('t2', null)) as v(triple_id, claim_key);
 create table fct_triple_proposals as select * from (values
     ('t1', 'kb_rules'), ('t1', 'shuffled_visits'), ('t2', 'shuffled_visits')) as v(triple_id, generator);
 create table int_check_index as select triple_id, check_name from fct_triples, (values
@@ -35,9 +35,20 @@ create table fct_triple_verdicts as select * from (values
     ('t2', 'sound', 'rejected', 'rejected', 'shuffled_donor,no_positive_support'))
     as v(triple_id, policy, verdict, kb_verdict, failed_reason_codes);
 create table int_triple_policy_reasons as select * from (values
-    ('t1', 'open', null), ('t1', 'sound', null), ('t2', 'open', null), ('t2', 'sound', 'no_positive_support'))
-    as v(triple_id, policy, reason_positive_support);
+    ('t1', 'open', null, null), ('t1', 'sound', null, null),
+    ('t2', 'open', null, 'context_conflict_dominant_hazard'),
+    ('t2', 'sound', 'no_positive_support', 'context_conflict_dominant_hazard'))
+    as v(triple_id, policy, reason_positive_support, reason_no_context_conflict);
+create table int_context_conflicts as select * from (values
+    ('t2', 'dominant_hazard', 'e1'), ('t2', 'excludes1', 'e1')) as v(triple_id, rule, context_event_key);
+create table fct_context_conflicts as select * from (values
+    ('t2', 'dominant_hazard', 'e1', 'C1', 1, 'semmeddb', '7', 1),
+    ('t2', 'dominant_hazard', 'e1', 'C1', 2, 'umls', null, null),
+    ('t2', 'excludes1', 'e1', null, 1, 'icd10cm', null, null))
+    as v(triple_id, rule, context_event_key, context_cui, rank, kb, pmid, sentence_id);
 create table int_triple_claims as select * from (values ('t1', 'c1'), ('t2', 'c2')) as v(triple_id, claim_key);
+create table fct_triple_claims as select *, 1 as rank from int_triple_claims;
+insert into fct_triple_claims values ('t1', 'c3', 2);
 create table fct_claim_evidence as select * from (values
     ('c1', 'support', 1, 'semmeddb', '7', 1), ('c1', 'support', 2, 'umls', null, null),
     ('c2', 'support', 1, 'semmeddb', '8', 2), ('c2', 'contradict', 1, 'semmeddb', '9', 3))
@@ -69,6 +80,25 @@ BROKEN = [
         "assert_decided_checks_have_evidence",
         "update fct_triple_checks set status = 'fail' where check_name = 'unambiguous_relation'",
     ),
+    ("assert_accepted_triples_have_support", "delete from fct_claim_evidence where claim_key = 'c1'"),
+    ("assert_accepted_triples_have_support", "update fct_claim_evidence set role = 'conflict'"),
+    ("assert_accepted_triples_have_support", "delete from fct_triple_claims where triple_id = 't1'"),
+    ("assert_accepted_triples_have_support", "insert into fct_triple_verdicts values "
+     "('t3', 'open', 'accepted', 'accepted', null)"),
+    ("assert_context_conflicts_are_shown", "delete from fct_context_conflicts where rule = 'excludes1'"),
+    ("assert_context_conflicts_are_shown", "delete from int_context_conflicts where rule = 'excludes1'"),
+    ("assert_context_conflicts_are_shown", "delete from fct_context_conflicts where kb = 'semmeddb'"),
+    ("assert_context_conflicts_are_shown", "update fct_context_conflicts set rank = 3 where rank = 2"),
+    ("assert_context_conflicts_are_shown", "insert into fct_context_conflicts select 't2', 'dominant_hazard', 'e1', "
+     "'C1', range + 3, 'umls', null, null from range(9)"),
+    ("assert_context_conflicts_are_shown", "update fct_context_conflicts set pmid = null"),
+    ("assert_context_conflicts_are_shown", "update fct_context_conflicts set sentence_id = 4"),
+    ("assert_context_conflicts_are_shown", "update fct_context_conflicts set context_cui = 'C2'"),
+    ("assert_context_rejections_are_shown", "delete from fct_context_conflicts where rule = 'dominant_hazard'"),
+    ("assert_context_rejections_are_shown", "update fct_context_conflicts set triple_id = 't1'"),
+    ("assert_triples_name_their_first_claim", "update fct_triples set claim_key = 'c3'"),
+    ("assert_triples_name_their_first_claim", "update fct_triple_claims set rank = 3 - rank"),
+    ("assert_triples_name_their_first_claim", "delete from fct_triple_claims where rank = 1"),
     ("assert_evidence_sentences_are_found", "update fct_claim_evidence set pmid = null"),
     ("assert_evidence_sentences_are_found", "update fct_claim_evidence set sentence_id = 4"),
     ("assert_evidence_sentences_are_found", "delete from fct_claim_evidence where rank = 1"),

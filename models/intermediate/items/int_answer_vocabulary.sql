@@ -1,10 +1,12 @@
 -- One row per pool (source, task, event type, semantic group) x concept that answers at least one
--- template: what distractors are drawn from.
+-- template: what distractors are drawn from. Templates that only a model's completions propose do
+-- not count here or in the weights: completions never change an item.
 with
 
 templates as (
 
     select * from {{ ref('int_templates') }}
+    where not needs_completion
 
 ),
 

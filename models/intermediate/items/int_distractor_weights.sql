@@ -1,7 +1,8 @@
 -- One row per pool x answer concept with the weight of the draw. Each round draws for every
 -- template and moves a concept's weight by wanted / drawn, so that a concept comes up as a
 -- distractor in proportion to how often it is an answer. Templates whose draw is too short for the
--- smallest item count on neither side. Whole numbers only.
+-- smallest item count on neither side, nor do those that only completions propose. Whole numbers
+-- only.
 {%- set rounds = var('distractor_weight_rounds') %}
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
 {%- set needed = (var('item_option_counts') | min) - 1 %}
@@ -14,12 +15,24 @@ balanced as (
 
 ),
 
+template_answers as (
+
+    select
+        templates.template_number,
+        templates.answer_cui_id
+    from {{ ref('int_templates') }} as templates
+    inner join balanced
+        on templates.template_number = balanced.template_number
+    where not templates.needs_completion
+
+),
+
 candidates as (
 
     select candidates_found.*
     from {{ ref('int_distractor_candidates') }} as candidates_found
-    inner join balanced
-        on candidates_found.template_number = balanced.template_number
+    inner join template_answers
+        on candidates_found.template_number = template_answers.template_number
 
 ),
 
@@ -46,14 +59,6 @@ related as (
 
 ),
 
-template_answers as (
-
-    select
-        template_number,
-        answer_cui_id
-    from {{ ref('int_templates') }}
-
-),
 
 weights_0 as (
 

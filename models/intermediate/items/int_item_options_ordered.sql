@@ -91,3 +91,4 @@ lettered as (
 )
 
 select * from lettered
+order by item_key, option_letter

@@ -1,6 +1,7 @@
 -- One row per item of the evaluation subset: per source and task a fixed md5 sample of templates,
 -- a few of one person, each with one paraphrase at every option count. Templates with every
 -- option count come first, so that the cells stay equal while there are enough of them.
+-- Templates that only completions propose have a quota of their own: the rest stays fixed.
 with
 
 rendered as (
@@ -32,6 +33,7 @@ wordings_counted as (
         rendered.task,
         rendered.variant,
         templates.person_group,
+        templates.needs_completion,
         count(*) as n_items
     from rendered
     inner join release
@@ -63,7 +65,7 @@ spread as (
     select *
     from one_wording
     qualify row_number() over (
-        partition by source, task, person_group
+        partition by source, task, person_group, needs_completion
         order by n_items desc, draw_key, template_key
     ) <= {{ var('subset_templates_per_patient') }}
 
@@ -74,9 +76,12 @@ drawn as (
     select *
     from spread
     qualify row_number() over (
-        partition by source, task
+        partition by source, task, needs_completion
         order by n_items desc, draw_key, template_key
-    ) <= {{ var('subset_templates_per_task') }}
+    ) <= case
+        when needs_completion then {{ var('subset_extracted_per_task') }}
+        else {{ var('subset_templates_per_task') }}
+    end
 
 ),
 

@@ -1,11 +1,18 @@
 -- One row per item to be rendered, with its text and its content hash. Items that read alike
--- (scenario, question, options, variant) have one item_id; the one of the lowest template key is
--- kept. Every candidate is rendered, released or not: the leak rules read this model.
+-- (scenario, question, options, variant) have one item_id; one of them is kept, of a template that
+-- needs no completion where there is one, then of the lowest template key. Every candidate is
+-- rendered, released or not: the leak rules read this model.
 with
 
 variants as (
 
     select * from {{ ref('int_item_variants') }}
+
+),
+
+templates as (
+
+    select * from {{ ref('int_templates') }}
 
 ),
 
@@ -71,8 +78,11 @@ written as (
         replace(
             paraphrases.text, '{horizon_days}', '{{ var("px_horizon_days") }}'
         ) as question,
-        options_written.options
+        options_written.options,
+        templates.needs_completion
     from variants
+    inner join templates
+        on variants.template_key = templates.template_key
     inner join scenarios_written
         on variants.template_key = scenarios_written.template_key
     inner join paraphrases
@@ -100,10 +110,10 @@ marked as (
         *,
         row_number() over (
             partition by item_id
-            order by template_key, item_key
+            order by needs_completion, template_key, item_key
         ) = 1 as is_kept
     from hashed
 
 )
 
-select * from marked
+select * exclude (needs_completion) from marked

@@ -59,6 +59,14 @@ labels as (
 
 ),
 
+proposed_by_sql as (
+
+    select distinct triple_id
+    from {{ ref('fct_triple_proposals') }}
+    where request_key is null
+
+),
+
 accepted as (
 
     select
@@ -72,7 +80,8 @@ accepted as (
         answers.normalized_code as answer_code,
         labels.option_key as answer_option_key,
         labels.label_words as answer_words,
-        labels.semantic_group
+        labels.semantic_group,
+        proposed_by_sql.triple_id is null as needs_completion
     from verdicts
     inner join triples
         on verdicts.triple_id = triples.triple_id
@@ -85,6 +94,8 @@ accepted as (
     left join labels
         on answer_events.event_type = labels.event_type
         and answer_events.cui_id = labels.cui_id
+    left join proposed_by_sql
+        on triples.triple_id = proposed_by_sql.triple_id
 
 ),
 
@@ -178,6 +189,7 @@ decided as (
         accepted.answer_cui_id,
         accepted.answer_option_key,
         accepted.semantic_group,
+        accepted.needs_completion,
         case
             when accepted.is_answer_eligible is not true or accepted.answer_option_key is null
                 then 'answer_not_eligible'

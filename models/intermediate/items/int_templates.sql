@@ -29,6 +29,7 @@ numbered as (
         answer_cui_id,
         answer_option_key,
         semantic_group,
+        needs_completion,
         cast(dense_rank() over (
             order by source, task, answer_event_type, semantic_group
         ) as integer) as pool_number

@@ -3,6 +3,8 @@
 -- than the largest option count; where too few templates have it as a candidate, the answer would
 -- be given away by being there, so the surplus templates go (in md5 order; one always stays).
 -- Concepts that must not stand together share their candidate templates by their answers.
+-- Templates that only completions propose get what room the others leave, and none when their
+-- answer is no distractor of any.
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
 {%- set needed = (var('item_option_counts') | min) - 1 %}
 with
@@ -34,6 +36,16 @@ usable_templates as (
 
 ),
 
+counted_templates as (
+
+    select templates.*
+    from templates
+    inner join usable_templates
+        on templates.template_number = usable_templates.template_number
+    where not templates.needs_completion
+
+),
+
 candidates_counted as (
 
     select
@@ -41,8 +53,8 @@ candidates_counted as (
         candidates.cui_id,
         count(*) as n_candidate_templates
     from candidates
-    inner join usable_templates
-        on candidates.template_number = usable_templates.template_number
+    inner join counted_templates
+        on candidates.template_number = counted_templates.template_number
     group by
         candidates.pool_number,
         candidates.cui_id
@@ -52,15 +64,13 @@ candidates_counted as (
 answers_counted as (
 
     select
-        templates.pool_number,
-        templates.answer_cui_id as cui_id,
+        pool_number,
+        answer_cui_id as cui_id,
         count(*) as n_answers
-    from templates
-    inner join usable_templates
-        on templates.template_number = usable_templates.template_number
+    from counted_templates
     group by
-        templates.pool_number,
-        templates.answer_cui_id
+        pool_number,
+        answer_cui_id
 
 ),
 
@@ -112,7 +122,7 @@ ranked as (
                 templates.pool_number,
                 templates.answer_cui_id,
                 usable_templates.template_number is null
-            order by templates.template_key
+            order by templates.needs_completion, templates.template_key
         ) as place,
         usable_templates.template_number is not null as is_usable
     from templates
@@ -130,7 +140,7 @@ balanced as (
         template_key,
         template_number,
         cast(allowance as integer) as allowance,
-        case when is_usable and place > allowance then 'cap_exposure' end as cap_reason
+        case when is_usable and place > coalesce(allowance, 0) then 'cap_exposure' end as cap_reason
     from ranked
 
 )

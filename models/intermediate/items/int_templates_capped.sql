@@ -10,6 +10,7 @@
 ] -%}
 -- One row per candidate without a reason against it; cap_reason names the cap that it fell to.
 -- A cap counts only what earlier caps left, in the order of the template key, which is an md5.
+-- What only a model's completions propose comes last, so that it displaces nothing.
 with
 
 candidates as (
@@ -38,7 +39,7 @@ under_{{ loop.index }} as (
                 case
                     when row_number() over (
                         partition by {{ columns }}, cap_reason is null
-                        order by template_key
+                        order by needs_completion, template_key
                     ) > {{ allowance }} then '{{ name }}'
                 end
             ) as cap_reason

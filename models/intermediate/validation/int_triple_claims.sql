@@ -19,20 +19,26 @@ own_concepts as (
 
     select
         event_key,
-        cui_id
+        cui_id,
+        min(rank) as concept_rank
     from event_concepts
     where cui_id is not null
         and mapping_level not in ('part', 'none')
+    group by
+        event_key,
+        cui_id
 
 ),
 
 pairs as (
 
-    select distinct
+    select
         triples.triple_id,
         subjects.cui_id as subject_cui_id,
         triples.relation,
-        objects.cui_id as object_cui_id
+        objects.cui_id as object_cui_id,
+        subjects.concept_rank as subject_rank,
+        objects.concept_rank as object_rank
     from triples
     inner join own_concepts as subjects
         on triples.subject_event_key = subjects.event_key
@@ -46,5 +52,7 @@ select
     {{ key([cui_text('subject_cui_id'), 'relation', cui_text('object_cui_id')]) }} as claim_key,
     subject_cui_id,
     relation,
-    object_cui_id
+    object_cui_id,
+    subject_rank,
+    object_rank
 from pairs

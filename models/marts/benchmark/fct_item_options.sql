@@ -1,5 +1,5 @@
 -- Text comes from the label table by option key, letters from the order model, and neither says
--- which option is the answer.
+-- which option is the answer. Nor may the order in which the rows are stored.
 with
 
 rendered as (
@@ -39,3 +39,4 @@ final as (
 )
 
 select * from final
+order by item_id, option_letter

@@ -31,6 +31,16 @@ events as (
 
 ),
 
+scenarios as (
+
+    select
+        template_key,
+        string_agg(event_key, ',' order by order_key, event_key) as scenario_event_keys
+    from {{ ref('int_template_scenario') }}
+    group by all
+
+),
+
 distractors as (
 
     select * from {{ ref('int_distractors') }}
@@ -58,6 +68,7 @@ final as (
         cast('{{ active_policy() }}' as varchar) as policy,
         templates.patient_key,
         templates.subject_event_key,
+        scenarios.scenario_event_keys,
 
         ---------- answer
         templates.answer_event_key,
@@ -76,6 +87,8 @@ final as (
     from templates
     inner join balanced
         on templates.template_key = balanced.template_key
+    left join scenarios
+        on templates.template_key = scenarios.template_key
     left join onset
         on templates.template_key = onset.template_key
     left join rationales

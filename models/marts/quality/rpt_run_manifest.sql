@@ -1,5 +1,14 @@
 -- The inputs of this build. release_id changes with them and with nothing else: no clock, no
--- completions, no truth tables. Of the largest tables only the ids are read.
+-- completions, no truth tables. Of the largest tables only the ids are read. The project's own
+-- inputs are its seeds (but for which models are asked), the active policy, and the weights that
+-- the draw of distractors was calibrated to.
+{%- set seed_digests = [] %}
+{%- if execute %}
+    {%- for node in graph.nodes.values() | selectattr('resource_type', 'equalto', 'seed')
+        | rejectattr('name', 'in', ['models', 'run_plan']) | sort(attribute='name') %}
+        {%- do seed_digests.append(node.name ~ '=' ~ node.checksum.checksum) %}
+    {%- endfor %}
+{%- endif %}
 {%- set inputs = [
     ('mimic_iv', 'patients', none), ('mimic_iv', 'admissions', none),
     ('mimic_iv', 'diagnoses_icd', none), ('mimic_iv', 'procedures_icd', none),
@@ -29,8 +38,20 @@ inputs as (
         count(*) as n_rows,
         {{ content_digest(relation, columns) }} as content_digest
     from {{ relation }}
-    {{- '\n    union all' if not loop.last }}
+    union all
     {%- endfor %}
+    select
+        'project' as source,
+        'calibration' as table_name,
+        count(*) as n_rows,
+        {{ content_digest(ref('int_distractor_weights'), ['cui_id', 'weight']) }} as content_digest
+    from {{ ref('int_distractor_weights') }}
+    union all
+    select
+        'project' as source,
+        'seeds' as table_name,
+        {{ seed_digests | length }} as n_rows,
+        '{{ local_md5((seed_digests + [active_policy()]) | join(';')) }}' as content_digest
 
 ),
 

@@ -103,34 +103,39 @@ claim_truth as (
 
 ),
 
--- What a code or an order text should reach. An ingredient event is named by its concept.
+-- What a code or an order text should reach.
 code_truth as (
 
     select
         code_system,
-        code,
+        trim(code) as code,
         max(case when level <> 'none' then cui end) as cui
     from truth_codes
     group by
         code_system,
-        code
-
-    union
-
-    select
-        'INGREDIENT' as code_system,
-        cui as code,
-        cui
-    from truth_codes
-    where code_system = 'DRUG_TEXT'
-        and cui is not null
+        trim(code)
 
 ),
 
+-- A drug is judged by its order text: its code is the concept that the mapping chose, so that a
+-- wrong one would confirm itself. Of several texts the event keeps one.
+coded_events as (
+
+    select
+        event_key,
+        case when event_type = 'medication' then 'DRUG_TEXT' else code_system end as code_system,
+        case when event_type = 'medication' then trim(source_code) else normalized_code end
+            as code
+    from visit_events
+
+),
+
+-- A text that its NDC alone can explain should still reach its concept: where the order has no
+-- NDC, it is a miss.
 event_truth as (
 
     select
-        visit_events.event_key,
+        coded_events.event_key,
         max(
             case
                 when code_truth.cui is null then 0
@@ -139,13 +144,13 @@ event_truth as (
                 else 0
             end
         ) as should_map
-    from visit_events
+    from coded_events
     left join code_truth
-        on visit_events.code_system = code_truth.code_system
-        and visit_events.normalized_code = code_truth.code
+        on coded_events.code_system = code_truth.code_system
+        and coded_events.code = code_truth.code
     left join own_concepts
-        on visit_events.event_key = own_concepts.event_key
-    group by visit_events.event_key
+        on coded_events.event_key = own_concepts.event_key
+    group by coded_events.event_key
 
 ),
 

@@ -6,7 +6,8 @@ not grow with the cohort.
 
 Three mechanisms plant the truth: a diagnosis brings others that coexist with it; a treatment
 is ordered because of a diagnosis of the visit; a complication or adverse effect is newly coded at
-the next inpatient visit. Everything else is drawn independently and is noise.
+the next inpatient visit. Everything else is drawn independently and is noise. Last, some ICD-10
+visits get a code that an Excludes1 note keeps apart from another one of theirs.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ ICD10_START = dt.date(2015, 10, 1)
 EMAR_START = dt.date(2013, 7, 1)
 MERGE_HOURS = 24
 HORIZON_DAYS = 365
+MISCODED = 0.2  # share of ICD-10 visits that get a code against an Excludes1 note, if one fits
 SKEW = 3.0  # prevalence = weight ** SKEW: a few diseases are common, most are rare
 
 HEADERS = {
@@ -591,6 +593,37 @@ class Maker:
                     )
         return rows, given
 
+    def _miscoded_rows(
+        self, number: int, visits: list[Visit], new: set[str], sex: str, rows: list[list]
+    ) -> list[list]:
+        """Further diagnosis rows, coded in error: an Excludes1 note keeps each apart from another
+        code of its visit.
+
+        At most one a visit, where a comorbidity of one of the two is coded too, and none that is
+        related to the other (no item shows relatives together) or to a disease in ``new``, the
+        planted effects. Drawn by an own generator: every other row of the patient stays as it is.
+        """
+        t = self.tables
+        found = []
+        for place, visit in enumerate(visits):
+            rng = generator(self.seed, "miscoded", number, place)
+            if visit.version != "10" or rng.random() >= MISCODED:
+                continue
+            have = set(visit.diagnoses)
+            coded = [row[3] for row in rows if row[1] == visit.hadm_id]
+            options = []
+            for key in sorted({o for known in have for o in t.apart.get(known, ())} - have):
+                row = self.catalogue.diagnoses[key]
+                beside = t.apart[key] & have - t.related[key]
+                true = set().union(*(t.coexist.get(k, ()) for k in (key, *beside))) & have
+                fits = row["sex"] in ("", sex) and codes.plain(row["icd10"]) not in coded
+                if beside and true and fits and not t.related[key] & new:
+                    options.append(codes.plain(row["icd10"]))
+            if options:
+                code = rng.choice(options)
+                found.append([rows[0][0], visit.hadm_id, len(coded) + 1, code, visit.version])
+        return found
+
     def patient(self, number: int) -> Patient:
         """Make patient ``number`` (0, 1, ...): all rows and planted relations."""
         rng = generator(self.seed, "patient", number)
@@ -665,6 +698,9 @@ class Maker:
                     int(dies),
                 ]
             )
+        new = {effect for effects in forced.values() for effect in effects}
+        coded = made.rows["diagnoses_icd"]
+        coded += self._miscoded_rows(number, visits, new, sex, coded)
         rng.shuffle(admissions)
         made.rows["admissions"] = admissions
         group = YEAR_GROUPS[min(4, max(0, (visits[0].real.year - 2008) // 3))]
