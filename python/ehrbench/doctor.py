@@ -16,16 +16,25 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import convert, paths
+from ehrbench import convert, dbt, paths
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 
 OK, MISSING, WRONG = "ok", "missing", "wrong"
 # Sources that dbt writes or reads from the build folder: not brought by a user.
 INTERNAL = ("completions", "truth", "weights")
+# Without these nothing of a source of patients counts; every other table may be missing.
+PEOPLE_AND_VISITS = ("patients", "admissions", "person", "visit_occurrence")
+# What else is lost with a missing table.
+MISSED = {("mimic_iii", "icustays"): "beside MIMIC-IV no patient counts (var mimic_iii_stays)"}
+# Names that no site may have: sources of their own, and `all` of the reports.
+RESERVED = {*paths.PATIENT_FILES, "all"}
+# Files together larger than this are not read whole by a look (bytes).
+READ_AT_MOST = 2**28
 SEMMEDDB_FILE = re.compile(r"(semmedVER[0-9]+_[0-9]+_R)_([A-Z_]+)\.", re.I)
 
 
@@ -54,6 +63,17 @@ class Table:
     columns: list[str]
     optional: list[str]
     may_be_missing: bool = False
+    sites: bool = False
+    header: dict[str, str] = field(default_factory=dict)
+    fields: list[str] = field(default_factory=list)
+
+    def in_file(self) -> list[str]:
+        """Columns that the file itself has; those that begin with `_` come from the reading."""
+        return [name for name in self.columns if not name.startswith("_")]
+
+    def required(self) -> list[str]:
+        """Titles that the header must have."""
+        return [self.header.get(name, name) for name in self.in_file() if name not in self.optional]
 
 
 def declared_sources(root: Path) -> dict[str, list[Table]]:
@@ -79,6 +99,9 @@ def declared_sources(root: Path) -> dict[str, list[Table]]:
                         columns=list(meta.get("columns", [])),
                         optional=list(meta.get("optional", [])),
                         may_be_missing=bool(meta.get("may_be_missing")) or paths.MARKER in files,
+                        sites=bool(meta.get("sites")),
+                        header=dict(meta.get("header") or {}),
+                        fields=list(meta.get("fields", [])),
                     )
                 )
             sources[source["name"]] = tables
@@ -91,33 +114,140 @@ def shown(path: Path) -> str:
     return short if len(short) < len(str(path)) else str(path)
 
 
-def find_files(folder: Path, table: Table) -> list[Path]:
-    """Files of a table: those of the first alternative that matches anything."""
-    for pattern in table.files:
-        found = sorted(path for path in folder.glob(pattern) if path.is_file())
-        if found:
-            return found
-    return []
-
-
-def check_source(name: str, tables: list[Table], target: str) -> Finding:
-    """State of one source for a target."""
+def check_source(name: str, tables: list[Table], target: str) -> list[Finding]:
+    """State of one source for a target: one finding, or one per site of a source with sites."""
     folder = paths.source_dir(name, target)
     variable = f"EHRBENCH_{name.upper()}_DIR"
     if folder is None:
-        return Finding(MISSING, name, f"{variable} is not set")
+        return [Finding(MISSING, name, f"{variable} is not set")]
     if not folder.is_dir():
         if target == "synthetic":
-            return Finding(MISSING, name, f"no {shown(folder)}: run ehrbench synth")
+            return [Finding(MISSING, name, f"no {shown(folder)}: run ehrbench synth")]
         if os.environ.get(variable):
-            return Finding(
-                WRONG, name, f"{variable} names {shown(folder)}, which is no folder: correct it"
+            text = f"{variable} names {shown(folder)}, which is no folder: correct it"
+            return [Finding(WRONG, name, text)]
+        return [Finding(MISSING, name, f"no {shown(folder)} and {variable} is not set")]
+    if not any(table.sites for table in tables):
+        return [check_folder(name, tables, target, folder)]
+    wanted = [pattern for table in tables if not table.may_be_missing for pattern in table.files]
+    sites = [site for site in paths.sites(name, folder) if paths.matching_files(site, wanted)]
+    if not sites and target == "demo" and not os.environ.get(variable):
+        return [Finding(MISSING, name, f"no site in {shown(folder)} and {variable} is not set")]
+    if not sites:
+        return [check_folder(name, tables, target, folder)]
+    names = [paths.site_name(site) for site in sites]
+    taken = {one for one in names if names.count(one) > 1} | (RESERVED - {name})
+    return [
+        Finding(WRONG, name, f"site {one}: this name is taken: rename {shown(site)}")
+        if one in taken
+        else check_site(name, tables, target, site)
+        for site, one in zip(sites, names, strict=True)
+    ]
+
+
+def check_site(name: str, tables: list[Table], target: str, site: Path) -> Finding:
+    """State of one site: its tables, whose data they are, and rows that belong to no visit."""
+    found = check_folder(name, tables, target, site)
+    found.text = f"site {paths.site_name(site)}: {found.text}"
+    if found.state == OK:
+        found.text += f", {paths.site_class(name, site)} data"
+        found.more += [*wrong_name(site, tables), *rows_without_visits(site, tables)]
+    return found
+
+
+def wrong_name(site: Path, tables: list[Table]) -> list[str]:
+    """A line for a demo whose rules go by its name (seed source_overlaps) under another one."""
+    patterns = [pattern for table in tables if table.name == "person" for pattern in table.files]
+    people = paths.matching_files(site, patterns)
+    if not people or people[0].stat().st_size > READ_AT_MOST:
+        return []
+    try:
+        digest = duckdb.execute(
+            f"select md5(string_agg(id, '|' order by id)) from ({ids(people[0], 'person_id')})"
+        ).fetchone()[0]
+    except duckdb.Error as error:
+        return [unreadable("person", error)]
+    named = {row["source"] for row in seed("source_overlaps")}
+    return [
+        f"this is the {row['comment']}, whose rules go by its name: name its folder "
+        f"{row['source'].replace('_', '-')}"
+        for row in seed("demo_counts")
+        if row["subject_digest"] == digest
+        and row["source"] in named
+        and row["source"] != paths.site_name(site)
+    ]
+
+
+def seed(name: str) -> list[dict[str, str]]:
+    """Rows of a seed."""
+    file = paths.project_root() / "seeds" / f"{name}.csv"
+    with file.open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def rows_without_visits(site: Path, tables: list[Table]) -> list[str]:
+    """A line per table of a site most of whose rows name no visit that the site has.
+
+    Such rows make no event. Large files are not read for this: the build counts them all.
+    """
+    files = {table.name: paths.matching_files(site, table.files)[:1] for table in tables}
+    if not files.get("visit_occurrence"):
+        return []
+    lines = []
+    for table in ("condition_occurrence", "drug_exposure", "procedure_occurrence"):
+        read = [*files["visit_occurrence"], *files.get(table, [])]
+        if len(read) < 2 or sum(file.stat().st_size for file in read) > READ_AT_MOST:
+            continue
+        visits, rows = (ids(file) for file in read)
+        try:
+            n_rows, n_lost = duckdb.execute(
+                f"with visits as ({visits}), rows as ({rows}) "
+                "select count(*), count(*) filter (where id is null "
+                "or id not in (select id from visits where id is not null)) from rows"
+            ).fetchone()
+        except duckdb.Error as error:
+            lines.append(unreadable(table, error))
+            continue
+        if n_lost * 2 > n_rows:
+            lines.append(
+                f"{table}: {n_lost:,} of {n_rows:,} rows name no visit of visit_occurrence and "
+                "make no event: rebuild the visits"
             )
-        return Finding(MISSING, name, f"no {shown(folder)} and {variable} is not set")
+    return lines
+
+
+def unreadable(table: str, error: duckdb.Error) -> str:
+    """DuckDB's first line about a file, and the mend; what follows it may quote rows."""
+    said = one_line(error)
+    return f"{table}: cannot be read to its end ({said}{dbt.file_and_mend(said, str(error))})"
+
+
+def ids(file: Path, column: str = "visit_occurrence_id") -> str:
+    """SQL that reads a column of ids of a file as macro omop_id does, header rows left out."""
+    name = "'" + str(file).replace("'", "''") + "'"
+    if file.suffix.lower() == ".parquet":
+        reader = f"read_parquet({name})"
+    else:
+        # Torn lines are read as the build reads them (raw() with torn_lines).
+        reader = (
+            f"read_csv({name}, header = true, all_varchar = true, null_padding = true, "
+            "strict_mode = false)"
+        )
+    return (
+        f"select nullif(regexp_replace(trim(cast({column} as varchar)), "
+        f"'\\.0+$', ''), '') as id from {reader} "
+        f"where {column} is null or lower(cast({column} as varchar)) <> '{column}'"
+    )
+
+
+def check_folder(name: str, tables: list[Table], target: str, folder: Path) -> Finding:
+    """State of the files of a source (or of one of its sites) in one folder."""
+    variable = f"EHRBENCH_{name.upper()}_DIR"
     required = [table for table in tables if not table.may_be_missing]
-    found = {table.name: find_files(folder, table) for table in tables}
+    found = {table.name: paths.matching_files(folder, table.files) for table in tables}
     absent = [table for table in required if not found[table.name]]
-    if required and len(absent) == len(required) and not wrong_release(folder, absent):
+    nothing = len(absent) == len(required) and not any(found.values())
+    if tables and nothing and not wrong_release(folder, absent):
         return Finding(WRONG, name, f"{shown(folder)} holds none of its files: check {variable}")
     problems = []
     for table in tables:
@@ -127,44 +257,52 @@ def check_source(name: str, tables: list[Table], target: str) -> Finding:
                 problems.append(f"{table.name}: {shown(file)} {problem}")
     others = wrong_release(folder, absent)
     problems += others.values()
-    lacking = [
-        f"{table.name}: no {table.files[0]} in {shown(folder)}"
-        for table in absent
-        if table.name not in others
-    ]
-    # What synth does not write is not needed by its target.
-    if target != "synthetic":
-        problems += [f"{line}: add it" for line in lacking]
+    lacking = []
+    for table in absent:
+        line = f"{table.name}: no {table.files[0]} in {shown(folder)}"
+        if table.name in PEOPLE_AND_VISITS:
+            problems.append(f"{line}: add it")
+        elif table.name not in others:
+            missed = MISSED.get((name, table.name))
+            lacking.append(f"{line}: read as empty" + (f", so {missed}" if missed else ""))
     if problems:
-        return Finding(WRONG, name, problems[0], problems[1:])
-    text = f"{len(required) - len(absent)} of {len(required)} tables in {shown(folder)}"
-    return Finding(OK, name, text, [f"{line}: read as empty" for line in lacking])
+        return Finding(WRONG, name, problems[0], [*problems[1:], *lacking])
+    if required:
+        text = f"{len(required) - len(absent)} of {len(required)} tables in {shown(folder)}"
+    else:
+        n_found = sum(1 for files in found.values() if files)
+        text = f"{n_found} of {len(tables)} tables in {shown(folder)}, none of them a must"
+    return Finding(OK, name, text, lacking)
 
 
 def check_file(file: Path, table: Table) -> str | None:
     """What is wrong with a raw file, looking at its beginning only; None when nothing is."""
+    if "?" in str(file):
+        return "has a question mark in its path, which DuckDB cannot read: rename it"
     if file.stat().st_size == 0:
         return "is empty: fetch it again"
-    if table.format == "parquet":
+    if table.format == "parquet" or file.suffix.lower() == ".parquet":
         return check_parquet(file, table)
     with file.open("rb") as handle:
         is_gzip = handle.read(2) == b"\x1f\x8b"
-    if file.suffix == ".gz" and not is_gzip:
+    named_gzip = file.suffix.lower() == ".gz"
+    if named_gzip and not is_gzip:
         return "is named .gz but is not gzip: fetch it again"
-    if file.suffix != ".gz" and is_gzip:
+    if not named_gzip and is_gzip:
         return "is gzip but not named .gz: rename it"
     try:
         first = first_line(file, table)
     except (OSError, EOFError) as error:
         return f"cannot be unpacked ({one_line(error, 80)}): fetch it again"
     except UnicodeDecodeError:
-        return "does not begin with text: fetch it again"
+        return "does not begin with UTF-8 text: fetch it again, or re-encode it"
     if not first.strip():
         return "has no first line: fetch it again"
     if table.format == "csv":
-        header = {name.strip().lower() for name in next(csv.reader([first]))}
-        for column in table.columns:
-            if column.lower() not in header and column not in table.optional:
+        delimiter = "\t" if "\t" in first else ","
+        header = {name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter))}
+        for column in table.required():
+            if column.lower() not in header:
                 return f"has no column {column} in its header: use the release that README names"
         return None
     return check_width(first, table)
@@ -172,7 +310,7 @@ def check_file(file: Path, table: Table) -> str | None:
 
 def first_line(file: Path, table: Table) -> str:
     """First line of a text file, packed or not (a quoted field may hold line ends)."""
-    opener = gzip.open if file.suffix == ".gz" else open
+    opener = gzip.open if file.suffix.lower() == ".gz" else open
     encoding = "latin-1" if table.format == "semmeddb" else "utf-8-sig"
     with opener(file, "rt", encoding=encoding, newline="") as handle:
         if table.format in ("semmeddb", "csv_positional"):
@@ -188,8 +326,8 @@ def first_line(file: Path, table: Table) -> str:
 
 def check_width(line: str, table: Table) -> str | None:
     """Compare the number of fields of a headerless file's first line with what is declared."""
-    wanted = len(table.columns)
-    if table.format == "rrf":
+    wanted = len(table.fields or table.in_file())
+    if table.fields:
         text = line.rstrip("\r\n")
         found = text.count("|") + (not text.endswith("|"))
     elif table.format == "semmeddb":
@@ -210,7 +348,7 @@ def check_parquet(file: Path, table: Table) -> str | None:
         names = {name.lower() for name in pq.read_schema(file).names}
     except Exception as error:  # pyarrow raises several kinds for a file that is none
         return f"is not Parquet ({one_line(error, 80)}): convert it again"
-    for column in table.columns:
+    for column in table.in_file():
         if column.lower() not in names and column not in table.optional:
             return f"has no column {column}: convert it again"
     return None
@@ -283,9 +421,10 @@ def examine_sources(target: str) -> list[Finding]:
     """One finding per source that a user brings."""
     root = paths.project_root()
     return [
-        check_source(name, tables, target)
+        finding
         for name, tables in sorted(declared_sources(root).items())
         if name not in INTERNAL
+        for finding in check_source(name, tables, target)
     ]
 
 

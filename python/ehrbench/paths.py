@@ -13,7 +13,10 @@ import importlib.resources
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from ehrbench.errors import EhrbenchError
 
@@ -24,7 +27,7 @@ EMBEDDED_MODEL = "SmolLM2-135M-Instruct"
 SHARED_LAYOUT = {
     "mimic_iv": "mimic-iv-demo",
     "mimic_iii": "mimic-iii-demo",
-    "omop": "omop-mimic-iv-demo",
+    "omop": "",
     "umls": "kb-open/umls",
     "semmeddb": "kb-open/semmeddb",
     "drugbank": "kb-open/drugbank",
@@ -38,8 +41,8 @@ MARKER = "MANIFEST.json"
 # The tables that hold people, per source: what tells a demo or a synthetic cohort from the rest.
 PATIENT_FILES = {
     "mimic_iv": ("hosp/patients.csv.gz", "hosp/patients.csv", "patients.csv.gz", "patients.csv"),
-    "mimic_iii": ("PATIENTS.csv", "PATIENTS.csv.gz"),
-    "omop": ("person.csv", "PERSON.csv", "person.csv.gz", "PERSON.csv.gz"),
+    "mimic_iii": ("PATIENTS.csv.gz", "PATIENTS.csv"),
+    "omop": ("person.csv.gz", "person.csv", "person.parquet"),
 }
 
 # From least to most protected; `none` means that no source of patients was found.
@@ -106,7 +109,7 @@ def source_dir(source: str, target: str) -> Path | None:
     """Folder of a source for a target; None when nothing names one."""
     if target == "synthetic":
         return synth_dir() / ("truth" if source == "truth" else f"raw/{source}")
-    given = os.environ.get(f"EHRBENCH_{source.upper()}_DIR")
+    given = os.environ.get(_variable(source))
     if given:
         return _from_root(given)
     if target == "demo" and source in SHARED_LAYOUT:
@@ -140,55 +143,99 @@ def data_class(target: str) -> str:
     classes = ["none"]
     for source in PATIENT_FILES:
         folder = source_dir(source, target)
-        found = [
-            classify_patients(source, site / name, name)
-            for site in (_sites(source, folder) if folder else [])
-            for name in PATIENT_FILES[source]
-            if (site / name).is_file()
-        ]
-        if not found and folder and folder.is_dir() and any(folder.iterdir()):
+        if not folder or not folder.is_dir():
+            continue
+        found = [one for site in sites(source, folder) if (one := site_class(source, site))]
+        # The folder of all shared test data is named by nobody: it may hold no site.
+        is_shared = SHARED_LAYOUT[source] == "" and not os.environ.get(_variable(source))
+        if not found and any(folder.iterdir()) and not (is_shared and target == "demo"):
             found = ["credentialed"]
         classes += found
     return max(classes, key=DATA_CLASSES.index)
 
 
-def _sites(source: str, folder: Path) -> list[Path]:
-    """A source's folder and, for a folder of OMOP sites, the folders in it."""
-    if not folder.is_dir():
-        return []
+def _variable(source: str) -> str:
+    return f"EHRBENCH_{source.upper()}_DIR"
+
+
+def sites(source: str, folder: Path) -> list[Path]:
+    """A source's folder and, for a folder of OMOP sites, the folders in it.
+
+    Folders that archives leave behind (__MACOSX, .git) are no sites, as in source_files().
+    """
     if source != "omop":
         return [folder]
-    return [folder, *sorted(child for child in folder.iterdir() if child.is_dir())]
+    children = [
+        child for child in folder.iterdir() if child.is_dir() and child.name[:1] not in "_."
+    ]
+    return [folder, *sorted(children)]
 
 
-def classify_patients(source: str, file: Path, name: str) -> str:
+def site_name(folder: Path) -> str:
+    """Name of a site as the column _site of raw() has it."""
+    return re.sub(r"[^a-z0-9]+", "_", Path(os.path.abspath(folder)).name.lower())
+
+
+def any_case(pattern: str) -> str:
+    """A glob pattern that matches in upper and lower case (macro any_case)."""
+    return "".join(
+        f"[{letter.lower()}{letter.upper()}]" if letter.lower() != letter.upper() else letter
+        for letter in pattern
+    )
+
+
+def matching_files(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    """Files of the first pattern that matches any, names in upper or lower case."""
+    for pattern in patterns:
+        found = sorted(path for path in folder.glob(any_case(pattern)) if path.is_file())
+        if found:
+            return found
+    return []
+
+
+def site_class(source: str, site: Path) -> str | None:
+    """Class of the people in one folder of files; None when it holds no file of people.
+
+    `hosp` is a part of the path that a MIMIC-IV folder may have or not.
+    """
+    classes = [
+        classify_patients(source, file, site)
+        for pattern in PATIENT_FILES[source]
+        for file in matching_files(site, [pattern])
+    ]
+    return max(classes, key=DATA_CLASSES.index) if classes else None
+
+
+def classify_patients(source: str, file: Path, raw: Path) -> str:
     """Class of one file of patients: synthetic, demo or credentialed (when in doubt).
 
-    `name` is the file's path below the source's folder; the marker of synth lies above that
-    folder and counts only while its number of patients is the file's.
+    `raw` is the source's (or site's) folder. The marker of synth lies in it or above, and counts
+    only while its number of patients is the file's.
     """
-    raw = file
-    for _ in Path(name).parts:
-        raw = raw.parent
-    for marker in (raw / MARKER, raw.parent.parent / MARKER):
+    for marker in (raw / MARKER, raw.parent.parent / MARKER, raw.parent.parent.parent / MARKER):
         if _is_synthetic(marker, file):
             return "synthetic"
-    return "demo" if _is_known_demo(source, raw, name) else "credentialed"
+    return "demo" if _is_known_demo(source, raw) else "credentialed"
 
 
-def _is_known_demo(source: str, raw: Path, name: str) -> bool:
-    """Whether every file of people below `raw` is, byte for byte, one of the open demos'."""
-    known = known_demos(source)
-    if not name.startswith("hosp/"):
-        known = {listed.removeprefix("hosp/"): hashes for listed, hashes in known.items()}
-    if name not in known:
-        return False
-    for listed, hashes in known.items():
-        file = raw / listed
-        # The demos' files are small: a whole credentialed table is never read to hash it.
-        if file.is_file() and (file.stat().st_size > 2**24 or sha256(file) not in hashes):
-            return False
-    return True
+def _is_known_demo(source: str, raw: Path) -> bool:
+    """Whether every file of people below `raw` is, byte for byte, one of the open demos'.
+
+    Looked at are the demos' tables in every form that is read (CSV, CSV.gz, Parquet, any case).
+    """
+    hashes = set().union(*known_demos(source).values())
+    tables = {re.sub(r"(\.csv)?(\.gz)?$", "", name) for name in known_demos(source)}
+    tables |= {name.removeprefix("hosp/") for name in tables}
+    files = [
+        file
+        for table in sorted(tables)
+        for ending in (".csv", ".csv.gz", ".parquet")
+        for file in matching_files(raw, [table + ending])
+    ]
+    # The demos' files are small: a whole credentialed table is never read to hash it.
+    return bool(files) and all(
+        file.stat().st_size <= 2**24 and sha256(file) in hashes for file in files
+    )
 
 
 def _is_synthetic(marker: Path, file: Path) -> bool:
@@ -198,13 +245,22 @@ def _is_synthetic(marker: Path, file: Path) -> bool:
         return False
     if not isinstance(manifest, dict) or manifest.get("data_class") != "synthetic":
         return False
-    return manifest.get("patients") == _count_rows(file)
+    counts = [manifest.get("patients")]
+    sources = manifest.get("sources")
+    if isinstance(sources, dict):
+        counts += [one.get("patients") for one in sources.values() if isinstance(one, dict)]
+    return _count_rows(file) in counts
 
 
 def _count_rows(file: Path) -> int:
-    opener = gzip.open if file.suffix == ".gz" else open
+    """Rows of a table of people; a header that is repeated among the data is none."""
+    if file.suffix.lower() == ".parquet":
+        return pq.read_metadata(file).num_rows
+    opener = gzip.open if file.suffix.lower() == ".gz" else open
     with opener(file, "rt", encoding="utf-8", newline="") as handle:
-        return sum(1 for _ in csv.reader(handle)) - 1
+        rows = csv.reader(handle)
+        header = next(rows, None)
+        return sum(1 for row in rows if row != header)
 
 
 def known_demos(source: str) -> dict[str, set[str]]:

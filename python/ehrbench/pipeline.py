@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 from rich import box
 from rich.table import Table
 
@@ -63,6 +64,10 @@ def preflight(target: str) -> None:
     say(f"sources of target {target}: {', '.join(names['ok'])}")
     if names["missing"]:
         say(f"read as empty: {', '.join(names['missing'])}")
+    # What synth does not write is not needed by its target.
+    for finding in findings if target != "synthetic" else ():
+        for line in finding.more:
+            say(f"{finding.name}: {line}")
 
 
 def run(
@@ -244,6 +249,7 @@ def leaderboard(database: Path) -> None:
         result = connection.execute(f"select * from {relation}")
         names = [column[0] for column in result.description]
         rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        left_out = _left_out_sources(connection)
     if not rows:
         say("the leaderboard is empty: no item has been answered yet")
         return
@@ -281,6 +287,18 @@ def leaderboard(database: Path) -> None:
         cells += [_percent(row, name) for name, _ in shown]
         table.add_row(*cells)
     console().print(table)
+    for source, counted_by in left_out:
+        say(f"not in the leaderboard: {source}, made from {counted_by} (rpt_accuracy has it alone)")
+
+
+def _left_out_sources(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Sources that pooled figures leave out, each with the one that stands for it."""
+    relation = generate.find_relation(connection, "int_pooled_sources")
+    if relation is None:
+        return []
+    return connection.execute(
+        f"select source, counted_by from {relation} where not is_pooled order by source"
+    ).fetchall()
 
 
 def _percent(row: dict, name: str) -> str:

@@ -1,6 +1,8 @@
 -- Distractors that could be right: the person has the concept in some visit, or the knowledge base
--- supports it at exact concepts for a scenario event under a relation of the task. Written apart
--- from the models that exclude them.
+-- supports it at exact concepts for a scenario event under a relation of the task. Of the latter a
+-- template may show var max_context_critical that a context event rules out by a curated
+-- contraindication or a severe interaction, and items that show one say so. Written apart from the
+-- models that exclude them.
 with
 
 templates as (
@@ -12,6 +14,12 @@ templates as (
 distractors as (
 
     select * from {{ ref('int_distractors') }}
+
+),
+
+items as (
+
+    select * from {{ ref('dim_items') }}
 
 ),
 
@@ -52,6 +60,29 @@ relations as (
 
 ),
 
+curated_edges as (
+
+    select * from {{ ref('int_curated_edges') }}
+
+),
+
+conflict_predicates as (
+
+    select * from {{ ref('conflict_predicates') }}
+    where kb = 'umls'
+        and effect = 'harm'
+        and rule in ('{{ var('context_critical_rules') | join("', '") }}')
+
+),
+
+interactions as (
+
+    select * from {{ ref('int_drug_interactions') }}
+    where severity = 'severe'
+        and 'severe_interaction' in ('{{ var('context_critical_rules') | join("', '") }}')
+
+),
+
 in_record as (
 
     select
@@ -71,28 +102,144 @@ in_record as (
 
 ),
 
+scenario_concepts as (
+
+    select
+        scenario.template_key,
+        scenario.event_key,
+        scenario.event_key = templates.subject_event_key as is_subject,
+        templates.task,
+        mappings.cui_id
+    from scenario
+    inner join templates
+        on scenario.template_key = templates.template_key
+    inner join mappings
+        on scenario.event_key = mappings.event_key
+
+),
+
 supported as (
+
+    select distinct
+        distractors.template_key,
+        distractors.option_key,
+        distractors.cui_id,
+        distractors.rank,
+        scenario_concepts.event_key
+    from distractors
+    inner join scenario_concepts
+        on distractors.template_key = scenario_concepts.template_key
+    inner join relations
+        on scenario_concepts.task = relations.task
+    inner join edge_roles
+        on relations.relation = edge_roles.relation
+        and scenario_concepts.cui_id = edge_roles.subject_cui_id
+        and distractors.cui_id = edge_roles.object_cui_id
+
+),
+
+ruled_out as (
 
     select
         distractors.template_key,
         distractors.option_key,
-        'supported' as found_by
+        scenario_concepts.event_key
     from distractors
-    inner join templates
-        on distractors.template_key = templates.template_key
-    inner join scenario
-        on distractors.template_key = scenario.template_key
-    inner join mappings
-        on scenario.event_key = mappings.event_key
-    inner join relations
-        on templates.task = relations.task
-    inner join edge_roles
-        on relations.relation = edge_roles.relation
-        and mappings.cui_id = edge_roles.subject_cui_id
-        and distractors.cui_id = edge_roles.object_cui_id
+    inner join scenario_concepts
+        on distractors.template_key = scenario_concepts.template_key
+        and not scenario_concepts.is_subject
+    inner join curated_edges
+        on distractors.cui_id = curated_edges.subject_cui_id
+        and scenario_concepts.cui_id = curated_edges.object_cui_id
+    inner join conflict_predicates
+        on curated_edges.rela = conflict_predicates.predicate_or_rela
+
+    union
+
+    select
+        distractors.template_key,
+        distractors.option_key,
+        scenario_concepts.event_key
+    from distractors
+    inner join scenario_concepts
+        on distractors.template_key = scenario_concepts.template_key
+        and not scenario_concepts.is_subject
+    inner join interactions
+        on distractors.cui_id = interactions.cui_id
+        and scenario_concepts.cui_id = interactions.other_cui_id
+
+),
+
+-- The event that rules it out must not be one that it is said to help in.
+proven_wrong as (
+
+    select distinct
+        ruled_out.template_key,
+        ruled_out.option_key
+    from ruled_out
+    anti join supported
+        on ruled_out.template_key = supported.template_key
+        and ruled_out.option_key = supported.option_key
+        and ruled_out.event_key = supported.event_key
+
+),
+
+context_critical as (
+
+    select distinct
+        supported.template_key,
+        supported.option_key,
+        supported.rank
+    from supported
+    inner join proven_wrong
+        on supported.template_key = proven_wrong.template_key
+        and supported.option_key = proven_wrong.option_key
+
+),
+
+could_be_right as (
+
+    select
+        supported.template_key,
+        supported.option_key,
+        'supported' as found_by
+    from supported
+    anti join context_critical
+        on supported.template_key = context_critical.template_key
+        and supported.option_key = context_critical.option_key
+
+),
+
+too_many as (
+
+    select
+        template_key,
+        max(option_key) as option_key,
+        'too_many_context_critical' as found_by
+    from context_critical
+    group by all
+    having count(*) > {{ var('max_context_critical') }}
+
+),
+
+not_said as (
+
+    select
+        context_critical.template_key,
+        context_critical.option_key,
+        'not_marked_context_critical' as found_by
+    from context_critical
+    inner join items
+        on context_critical.template_key = items.template_key
+        and context_critical.rank < items.n_options
+        and not items.context_critical
 
 )
 
 select * from in_record
 union all
-select * from supported
+select * from could_be_right
+union all
+select * from too_many
+union all
+select * from not_said

@@ -10,6 +10,16 @@ verdicts as (
 
 ),
 
+-- What only a generator of tests proposed is no template by rule.
+for_tests as (
+
+    select triple_id
+    from {{ ref('fct_triple_proposals') }}
+    group by triple_id
+    having count(*) = count(*) filter (where {{ for_tests_only('generator') }})
+
+),
+
 attrition as (
 
     select * from {{ ref('int_template_attrition') }}
@@ -37,7 +47,11 @@ items as (
 sums as (
 
     select
-        (select count(*) from verdicts) as n_accepted,
+        (
+            select count(*)
+            from verdicts
+            where triple_id not in (select triple_id from for_tests)
+        ) as n_accepted,
         (select count(*) from attrition) as n_accounted,
         (select count(*) from attrition where step is null or step in ('distractors', 'items'))
             as n_templates_accounted,

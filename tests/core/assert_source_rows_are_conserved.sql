@@ -1,23 +1,15 @@
 -- Every source row is in a mart or counted in rpt_quarantine; one row per table where the sums
--- differ.
+-- differ. Holds for every source that is loaded, and for a source that is in the marts without
+-- having been counted.
 with
 
 staged as (
 
-    select 'mimic_iv.patients' as source_table, count(*) as n_rows
-    from {{ ref('stg_mimic_iv__patients') }}
-    union all
-    select 'mimic_iv.admissions', count(*)
-    from {{ ref('stg_mimic_iv__admissions') }}
-    union all
-    select 'mimic_iv.diagnoses_icd', count(*)
-    from {{ ref('stg_mimic_iv__diagnoses_icd') }}
-    union all
-    select 'mimic_iv.procedures_icd', count(*)
-    from {{ ref('stg_mimic_iv__procedures_icd') }}
-    union all
-    select 'mimic_iv.prescriptions', count(*)
-    from {{ ref('stg_mimic_iv__prescriptions') }}
+    select
+        row_counts.source,
+        concat(row_counts.source, '.', row_counts.table_name) as source_table,
+        row_counts.n_rows
+    from {{ ref('int_source_row_counts') }} as row_counts
 
 ),
 
@@ -37,32 +29,50 @@ kept as (
 
 ),
 
-accounted as (
+kept_tables as (
 
-    select source_tables.source_table, kept.n_rows
+    select
+        coalesce(
+            source_tables.source_table, concat(kept.source, '.', kept.row_type)
+        ) as source_table,
+        kept.n_rows
     from kept
-    inner join {{ ref('source_tables') }} as source_tables
+    left join {{ ref('int_source_tables') }} as source_tables
         on kept.source = source_tables.source
         and kept.row_type = source_tables.row_type
-    union all
-    select source_table, n_rows
-    from {{ ref('rpt_quarantine') }}
 
 ),
 
-accounted_sums as (
+set_aside as (
+
+    select
+        quarantine.source_table,
+        quarantine.n_rows
+    from {{ ref('rpt_quarantine') }} as quarantine
+    inner join {{ ref('int_source_tables') }} as source_tables
+        on quarantine.source_table = source_tables.source_table
+    -- Administration records say what became of an order; they are no events of their own.
+    where source_tables.row_type <> 'administration'
+
+),
+
+accounted as (
 
     select source_table, sum(n_rows) as n_rows
-    from accounted
+    from (
+        select source_table, n_rows from kept_tables
+        union all
+        select source_table, n_rows from set_aside
+    ) as united
     group by source_table
 
 )
 
 select
-    staged.source_table,
-    staged.n_rows,
-    coalesce(accounted_sums.n_rows, 0) as n_accounted
+    coalesce(staged.source_table, accounted.source_table) as source_table,
+    coalesce(staged.n_rows, 0) as n_rows,
+    coalesce(accounted.n_rows, 0) as n_accounted
 from staged
-left join accounted_sums
-    on staged.source_table = accounted_sums.source_table
-where staged.n_rows is distinct from coalesce(accounted_sums.n_rows, 0)
+full outer join accounted
+    on staged.source_table = accounted.source_table
+where staged.n_rows is distinct from accounted.n_rows

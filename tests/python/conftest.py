@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess
             *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *map(str, arguments)),
             *("--project-dir", str(ROOT), "--profiles-dir", str(ROOT)),
             *("--target-path", str(target_path), "--log-path", str(target_path / "logs")),
+            "--partial-parse",
         ],
         cwd=ROOT,
         env=environment(**settings),
@@ -120,20 +122,69 @@ def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess
     )
 
 
+@dataclass(frozen=True)
+class Project:
+    """dbt on one target with the same artefacts and database path each time.
+
+    dbt parses the whole project anew when its target, its vars or a variable of profiles.yml
+    changes; the folders of the sources may differ from call to call.
+    """
+
+    folder: Path
+    target: str
+    variables: str = "{}"
+
+    def run(self, *arguments: object, keep: Path | None = None, **settings: object):
+        """Run dbt on an empty database, which then moves to the folder `keep` under its name."""
+        database, nothing = self.folder / "empty.duckdb", self.folder / "none"
+        database.unlink(missing_ok=True)
+        done = dbt(
+            *(*arguments, "--target", self.target, "--vars", self.variables),
+            target_path=self.folder / "target",
+            **{
+                "EHRBENCH_DB": database,
+                "EHRBENCH_SYNTH_DIR": nothing,
+                "EHRBENCH_COMPLETIONS_DIR": nothing,
+                **settings,
+            },
+        )
+        if keep:
+            database.replace(keep / database.name)
+        return done
+
+    def build(self, keep: Path, *arguments: object, **settings: object):
+        """A query function over what dbt makes of the folders in `settings`."""
+        done = self.run(*arguments, keep=keep, **settings)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+        def rows(sql: str) -> list[tuple]:
+            with duckdb.connect(str(keep / "empty.duckdb"), read_only=True) as connection:
+                return connection.execute(sql).fetchall()
+
+        return rows
+
+    def artefact(self, name: str) -> dict:
+        """An artefact of the last call."""
+        return json.loads((self.folder / "target" / name).read_text(encoding="utf-8"))
+
+
 @pytest.fixture(scope="session")
-def manifest(tmp_path_factory) -> dict:
+def full_project(tmp_path_factory) -> Project:
+    return Project(tmp_path_factory.mktemp("full_project"), "full")
+
+
+@pytest.fixture(scope="session")
+def synthetic_project(tmp_path_factory) -> Project:
+    """With the generator of tests, so that its SQL is looked at like any other."""
+    return Project(tmp_path_factory.mktemp("synthetic_project"), "synthetic", "{all_pairs: true}")
+
+
+@pytest.fixture(scope="session")
+def manifest(synthetic_project) -> dict:
     """dbt's manifest with compiled SQL, without building anything."""
-    folder = tmp_path_factory.mktemp("compiled")
-    done = dbt(
-        "compile",
-        *("--target", "synthetic", "--threads", "1"),
-        target_path=folder / "target",
-        EHRBENCH_DB=folder / "empty.duckdb",
-        EHRBENCH_SYNTH_DIR=folder / "none",
-        EHRBENCH_COMPLETIONS_DIR=folder / "completions",
-    )
+    done = synthetic_project.run("compile")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    return json.loads((folder / "target" / "manifest.json").read_text(encoding="utf-8"))
+    return synthetic_project.artefact("manifest.json")
 
 
 @pytest.fixture(scope="session")
@@ -144,6 +195,28 @@ def compiled(manifest) -> dict[str, str]:
         for node in manifest["nodes"].values()
         if node["resource_type"] == "model"
     }
+
+
+@pytest.fixture(scope="session")
+def unqualified(manifest) -> dict[str, str]:
+    """Name -> compiled SQL of every model and dbt test, its tables named without a schema."""
+    return {
+        node["name"]: re.sub(r'"[^"]+"\."main"\.', "", node["compiled_code"])
+        for node in manifest["nodes"].values()
+        if node["resource_type"] in ("model", "test")
+    }
+
+
+def rows_on(tables: dict[str, tuple[str, list]], sql: str, change: str | None = None) -> int:
+    """Rows that a query finds on tables (name -> columns and rows), after a change to them."""
+    with duckdb.connect() as connection:
+        for table, (columns, rows) in tables.items():
+            connection.execute(f"create table {table} ({columns})")
+            marks = ", ".join("?" * len(rows[0]))
+            connection.executemany(f"insert into {table} values ({marks})", rows)
+        if change:
+            connection.execute(change)
+        return len(connection.execute(sql).fetchall())
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,98 @@ def fake_dbt(tmp_path) -> Path:
     return script
 
 
+SECRET = '7,"Jane Doe\n12:00:00 still her row'
+NOT_UTF8 = "Invalid unicode (byte sequence mismatch) detected. This file is not utf-8 encoded."
+
+
+def csv_error(file: str, why: str) -> str:
+    """What DuckDB says of a row that it cannot read."""
+    return (
+        f"Invalid Input Error: CSV Error on Line: 12\n  Original Line: {SECRET}\n  {why}\n"
+        f"Possible fixes:\n* none\n    file = {file}\n    delimiter = , (Set By User)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "message", "compiled", "said"),
+    [
+        (
+            *("stg_a", "IO Error: Unexpected end of GZIP stream: /d/a.csv.gz", ""),
+            "IO Error: Unexpected end of GZIP stream: /d/a.csv.gz: fetch the file again",
+        ),
+        (
+            *("stg_a", csv_error("/d/a.csv", "Expected Number of Columns: 2 Found: 1"), ""),
+            "CSV Error on Line: 12 in /d/a.csv: mend that line, or fetch the file again",
+        ),
+        (
+            *("stg_a", "IO Error: Could not write: No space left on device", ""),
+            "IO Error: Could not write: No space left on device",
+        ),
+        (
+            *("stg_a", csv_error("/d/a.csv", NOT_UTF8), ""),
+            "CSV Error on Line: 12 in /d/a.csv: re-encode it as UTF-8",
+        ),
+        (
+            *("stg_a", "Invalid Input Error: File is not latin-1 encoded", "read_csv(['/d/a.txt'])"),
+            "File is not latin-1 encoded in /d/a.txt: re-encode it as UTF-8",
+        ),
+        (
+            *("stg_semmeddb__p", "Invalid Input Error: File is not latin-1 encoded", ""),
+            "File is not latin-1 encoded: run ehrbench convert semmeddb",
+        ),
+        (
+            *("stg_semmeddb__p", csv_error("/d/p.csv", NOT_UTF8), ""),
+            "in /d/p.csv: run ehrbench convert semmeddb",
+        ),
+    ],
+)
+def test_a_file_that_duckdb_cannot_read_is_named_with_its_mend(
+    tmp_path, model, message, compiled, said
+):
+    row = {
+        "status": "error",
+        "unique_id": f"model.ehrbench.{model}",
+        "message": f"Runtime Error in model {model} (m.sql)\n  {message}",
+        "compiled_code": compiled,
+    }
+    line = dbt.first_failure(results(tmp_path, row), [])
+    assert line.startswith(f"dbt: model {model}: ") and line.endswith(said)
+    assert "\n" not in line and "Jane" not in line
+
+
+def test_the_end_of_the_output_is_shown_without_a_row_of_a_file(tmp_path):
+    tail = ["Runtime Error", *csv_error("/d/a.csv", NOT_UTF8).splitlines()]
+    line = dbt.first_failure(tmp_path / "none.json", tail)
+    assert "CSV Error on Line: 12" in line and "Jane" not in line
+
+
+def test_a_failed_build_leaves_no_row_of_a_file_behind(tmp_path, monkeypatch, capsys):
+    """DuckDB quotes the row it cannot read; dbt writes that into its log and its results."""
+    message = "Runtime Error in model m (m.sql)\n  " + csv_error("/d/a.csv", NOT_UTF8)
+    failed = {"status": "error", "unique_id": "model.ehrbench.m", "message": message}
+    log = f"12:00:00.1 [debug] [Thread-1 (]: {message}\n\n12:00:00.2 [info ] [MainThread]: Done\n"
+    given = {"run_results.json": json.dumps({"results": [failed]}), "dbt.log": log}
+    for name, text in given.items():
+        (tmp_path / name).write_text(text)
+    program = tmp_path / "fake"
+    program.write_text(
+        f'#!/bin/sh\nmkdir -p {tmp_path}/x/dbt {tmp_path}/x/logs\ncd {tmp_path}\n'
+        "cp run_results.json x/dbt/\ncp dbt.log x/logs/\ncp dbt.log x/logs/dbt.log.1\n"
+        "cat dbt.log\nexit 1\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(dbt.sys, "executable", str(program))
+    with pytest.raises(EhrbenchError, match="a.csv: re-encode it as UTF-8") as raised:
+        dbt.build("synthetic", tmp_path / "x.duckdb", tmp_path / "store")
+    left = {file.name: file.read_text() for file in (tmp_path / "x").rglob("*") if file.is_file()}
+    assert set(left) == {"run_results.json", "dbt.log", "dbt.log.1"}
+    assert not [name for name, text in left.items() if "Jane" in text or "her row" in text]
+    assert "Jane" not in str(raised.value) + capsys.readouterr().out
+    # The rest stays.
+    assert json.loads(left["run_results.json"])["results"][0]["status"] == "error"
+    assert left["dbt.log"].endswith("12:00:00.2 [info ] [MainThread]: Done\n")
+
+
 # ------------------------------------------------------------------------------ the rounds
 
 
@@ -365,12 +457,18 @@ def test_the_leaderboard_is_printed_in_per_cent(plan, capsys):
             "0.4::decimal(9, 6) as overall_high, null::decimal(9, 6) as px "
             "union all select 'best', 'sql', 40, 0.9, null, null, 0.5"
         )
+        connection.execute(
+            "create table int_pooled_sources as select 'iv' as source, null as counted_by, "
+            "true as is_pooled union all select 'copy', 'iv', false"
+        )
     pipeline.leaderboard(plan.database)
     out = capsys.readouterr().out
     assert "Leaderboard" in out.splitlines()[0]
     rows = [line.split() for line in out.splitlines() if "tiny" in line or "best" in line]
     assert rows == [["best", "sql", "40", "90.0", "50.0"], ["tiny", "choice", "40", "25.0", "–"]]
     assert "10–40" in out
+    assert out.count("not in the leaderboard") == 1
+    assert "not in the leaderboard: copy, made from iv" in out
 
 
 # ------------------------------------------------------------------------ the embedded model

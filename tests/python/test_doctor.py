@@ -1,17 +1,19 @@
 """What is missing is said, what is wrong is said with its mend and ends with exit 1."""
 
 import gzip
+import hashlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT, ehrbench
 
-from ehrbench import doctor
+from ehrbench import doctor, paths, pipeline
 from ehrbench.doctor import MISSING, OK, WRONG, Table, check_source
+from ehrbench.errors import EhrbenchError
 
 PATIENTS = Table("patients", ["hosp/patients.csv.gz"], "csv", ["subject_id", "gender"], ["dod"])
-RRF = Table("mrconso", ["META/MRCONSO.RRF", "MRCONSO.RRF"], "rrf", ["cui", "lat", "str"], [])
+RRF = Table("mrconso", ["META/MRCONSO.RRF", "MRCONSO.RRF"], "fixed", ["line"], [], fields=["cui", "lat", "str"])
 PREDICATION = Table(
     "predication",
     ["semmedVER43_2024_R_PREDICATION.csv.gz"],
@@ -44,7 +46,7 @@ def put(folder, name, content, packed=None):
 
 
 def only(source, table):
-    found = check_source(source, [table], "full")
+    [found] = check_source(source, [table], "full")
     return found.state, found.text
 
 
@@ -79,7 +81,7 @@ def test_a_named_folder_that_is_none_is_wrong(monkeypatch, tmp_path):
         ("mimic_iv", PATIENTS, PATIENTS.files[0], "", True, "has no first line"),
         ("mimic_iv", PATIENTS, PATIENTS.files[0], "subject_id,gender\n", False, "is not gzip"),
         ("mimic_iv", PATIENTS, PATIENTS.files[0], "subject_id,sex\n", True, "no column gender"),
-        ("mimic_iv", PATIENTS, PATIENTS.files[0], b"\xff\xfe\x00", True, "begin with text"),
+        ("mimic_iv", PATIENTS, PATIENTS.files[0], b"\xff\xfe\x00", True, "begin with UTF-8 text"),
         ("umls", RRF, "MRCONSO.RRF", "C1|ENG|name|more|\n", False, "has 4 fields"),
         ("umls", RRF, "MRCONSO.RRF", "C1|ENG|name|\n", True, "is gzip but not named .gz"),
         ("semmeddb", PREDICATION, PREDICATION.files[0], "1,2\n", True, "has 2 fields"),
@@ -111,25 +113,234 @@ def test_a_column_of_parquet_is_checked(place):
     assert "has no column b" in only("pubmed", PARQUET)[1]
 
 
-def test_one_missing_table_among_others_is_wrong_unless_declared(place):
+def test_files_are_found_as_dbt_finds_them(place):
+    """Upper and lower case, Parquet by its name, columns that come from the reading, tabs."""
+    folder = place("mimic_iv")
+    put(folder, "HOSP/Patients.CSV.gz", "SUBJECT_ID\tGender\n1\tF\n", packed=True)
+    given = Table("patients", ["hosp/patients.csv.gz"], "csv", ["_site", "_row", "subject_id"], [])
+    assert only("mimic_iv", given)[0] == OK
+    pq.write_table(pa.table({"SUBJECT_ID": [1]}), folder / "people.parquet")
+    given = Table("people", ["people.csv", "people.parquet"], "csv", ["_file", "subject_id"], [])
+    assert only("mimic_iv", given)[0] == OK
+    given = Table("people", ["people.csv", "people.parquet"], "csv", ["subject_id", "dob"], [])
+    assert "people.parquet has no column dob" in only("mimic_iv", given)[1]
+
+
+def test_titles_and_fields_of_the_yml_are_what_a_file_must_have(place):
+    folder = place("drugbank")
+    put(folder, "vocabulary.csv", "DrugBank ID,Common name\nDB1,x\n")
+    titles = {"drugbank_id": "DrugBank ID", "name": "Common name"}
+    columns = ["drugbank_id", "name", "_row"]
+    good = Table("vocabulary", ["vocabulary.csv"], "csv", columns, [], header=titles)
+    assert only("drugbank", good)[0] == OK
+    bad = Table("vocabulary", ["vocabulary.csv"], "csv", [*columns, "unii"], [], header=titles)
+    assert "has no column unii" in only("drugbank", bad)[1]
+    put(place("umls"), "MRCUI.RRF", "C1|2024|RO|\n")
+    lines = ["line", "_file", "_row"]
+    fields = Table("mrcui", ["MRCUI.RRF"], "fixed", lines, [], fields=["cui1", "ver", "rel"])
+    assert only("umls", fields)[0] == OK
+    fields = Table("mrcui", ["MRCUI.RRF"], "fixed", lines, [], fields=["cui1", "ver"])
+    assert "has 3 fields in its first line, not 2" in only("umls", fields)[1]
+
+
+SITE = [
+    Table("person", ["person.csv"], "csv", ["_site", "person_id"], [], sites=True),
+    Table("concept", ["concept.csv"], "csv", ["concept_id"], [], may_be_missing=True, sites=True),
+]
+
+
+def test_a_folder_of_sites_has_a_line_per_site(place):
+    folder = place("omop")
+    put(folder, "Site-A/PERSON.csv", "PERSON_ID\n1\n")
+    put(folder, "b/person.csv", "id\n1\n")
+    put(folder, "__MACOSX/person.csv", b"\x00\x05")
+    put(folder, "notes/readme.txt", "x")
+    found = check_source("omop", SITE, "full")
+    assert [(one.state, one.text.split(":")[0]) for one in found] == [
+        (OK, "site site_a"), (WRONG, "site b")]
+    assert "has no column person_id" in found[1].text
+
+
+def test_the_name_of_a_site_is_its_own(place):
+    folder = place("omop")
+    for name in ("site-a", "Site A", "MIMIC-IV", "all", "mine"):
+        put(folder, f"{name}/person.csv", "person_id\n1\n")
+    found = {one.text.split(":")[0]: one for one in check_source("omop", SITE, "full")}
+    assert {name: one.state for name, one in found.items()} == {
+        "site site_a": WRONG, "site mimic_iv": WRONG, "site all": WRONG, "site mine": OK}
+    assert "this name is taken: rename" in found["site mimic_iv"].text
+
+
+def test_one_site_by_itself_and_none_at_all(place):
+    folder = place("omop")
+    assert [one.state for one in check_source("omop", SITE, "full")] == [WRONG]
+    put(folder, "Person.csv", "person_id\n1\n")
+    [found] = check_source("omop", SITE, "full")
+    assert found.state == OK and found.text.startswith("site omop: 1 of 1 tables")
+
+
+def test_the_class_of_a_site_is_read_from_its_files(shared_dir, place, monkeypatch):
+    demo = shared_dir / "data" / "omop-synthea27nj"
+    folder = place("omop")
+    for file in demo.glob("*.csv"):
+        put(folder, f"any_name/{file.name.lower()}", file.read_bytes())
+    for name in ("MIMIC_IV", "MIMIC_III"):
+        monkeypatch.delenv(f"EHRBENCH_{name}_DIR", raising=False)
+    assert paths.data_class("full") == "demo"
+    # A table of other people beside it is read too, whatever its form is.
+    pq.write_table(pa.table({"person_id": [1]}), folder / "any_name/drug_exposure.parquet")
+    assert paths.data_class("full") == "credentialed"
+    (folder / "any_name/drug_exposure.parquet").unlink()
+    put(folder, "other/person.csv.gz", "person_id\n1\n")
+    assert paths.data_class("full") == "credentialed"
+
+
+def test_a_synthetic_site_has_as_many_persons_as_the_marker_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("EHRBENCH_SYNTH_DIR", str(tmp_path))
+    site = tmp_path / "raw" / "omop" / "site"
+    put(site, "PERSON.csv", "PERSON_ID\nPERSON_ID\n-1\n2\n")
+    marker = tmp_path / paths.MARKER
+    text = '{"data_class": "synthetic", "patients": 9, "sources": {"site": {"patients": %d}}}'
+    marker.write_text(text % 2)
+    assert paths.data_class("synthetic") == "synthetic"
+    marker.write_text(text % 3)
+    assert paths.data_class("synthetic") == "credentialed"
+    (site / "PERSON.csv").unlink()
+    pq.write_table(pa.table({"person_id": [1, 2, 3]}), site / "person.parquet")
+    assert paths.data_class("synthetic") == "synthetic"
+
+
+def test_the_shared_folder_without_sites_is_no_credentialed_site(tmp_path, monkeypatch):
+    for name in ("MIMIC_IV", "MIMIC_III", "OMOP"):
+        monkeypatch.delenv(f"EHRBENCH_{name}_DIR", raising=False)
+    monkeypatch.setenv("EHRBENCH_SHARED_DIR", str(tmp_path))
+    put(tmp_path, "data/kb-open/umls/MRCUI.RRF", "x")
+    assert paths.data_class("demo") == "none"
+    monkeypatch.setenv("EHRBENCH_OMOP_DIR", str(tmp_path / "data"))
+    assert paths.data_class("demo") == "credentialed"
+
+
+def test_a_missing_table_is_read_as_empty_but_people_and_visits_are_a_must(place):
     put(place("mimic_iv"), PATIENTS.files[0], "subject_id,gender\n")
     other = Table("emar", ["hosp/emar.csv.gz"], "csv", ["a"], [])
-    found = check_source("mimic_iv", [PATIENTS, other], "full")
-    assert found.state == WRONG and "emar: no hosp/emar.csv.gz" in found.text
+    [found] = check_source("mimic_iv", [PATIENTS, other], "full")
+    assert found.state == OK
+    assert "emar: no hosp/emar.csv.gz" in found.more[0] and "read as empty" in found.more[0]
     free = Table("emar", ["hosp/emar.csv.gz"], "csv", ["a"], [], may_be_missing=True)
-    assert check_source("mimic_iv", [PATIENTS, free], "full").state == OK
+    [found] = check_source("mimic_iv", [PATIENTS, free], "full")
+    assert found.state == OK and not found.more
+    stays = Table("admissions", ["hosp/admissions.csv.gz"], "csv", ["a"], [])
+    [found] = check_source("mimic_iv", [PATIENTS, stays, other], "full")
+    assert found.state == WRONG and found.text.endswith(": add it")
+    assert "admissions: no hosp/admissions.csv.gz" in found.text
+    assert "emar" in found.more[0]
+
+
+OMOP_TABLES = {
+    "person": "person_id,gender_concept_id,year_of_birth\n1,0,1950\n",
+    "visit_occurrence": "visit_occurrence_id,person_id,visit_concept_id,visit_start_date,"
+    "visit_end_date\n10,1,9201,2020-01-01,2020-01-02\n",
+    "condition_occurrence": "person_id,visit_occurrence_id,condition_concept_id,"
+    "condition_type_concept_id\n1,10,0,0\n",
+}
+
+
+@pytest.fixture
+def omop_site(place):
+    """Folder of a small site, and what is said of it."""
+    site = place("omop") / "site"
+    for name, content in OMOP_TABLES.items():
+        put(site, f"{name}.csv", content)
+    tables = doctor.declared_sources(ROOT)["omop"]
+    return site, lambda: check_source("omop", tables, "full")[0]
+
+
+def test_a_site_of_persons_visits_and_conditions_is_ok(omop_site, capsys):
+    site, check = omop_site
+    assert check().state == OK and len(check().more) == 2
+    assert all(line.endswith("read as empty") for line in check().more)
+    pipeline.preflight("full")
+    assert "omop: drug_exposure: no drug_exposure.csv.gz" in capsys.readouterr().out
+    (site / "visit_occurrence.csv").unlink()
+    assert check().state == WRONG and "visit_occurrence" in check().text
+    with pytest.raises(EhrbenchError, match="add it"):
+        pipeline.preflight("full")
+
+
+def test_mimic_iii_without_icu_stays_says_who_does_not_count(place):
+    folder = place("mimic_iii")
+    tables = doctor.declared_sources(ROOT)["mimic_iii"]
+    for table in tables:
+        if table.name in ("patients", "admissions"):
+            put(folder, table.files[1], ",".join(table.required()) + "\n")
+    [found] = check_source("mimic_iii", tables, "full")
+    assert found.state == OK
+    [line] = [line for line in found.more if line.startswith("icustays: ")]
+    assert "beside MIMIC-IV no patient counts (var mimic_iii_stays)" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "said"),
+    [
+        ("condition_occurrence.csv.gz", lambda data: gzip.compress(data)[:-20], "fetch the file"),
+        ("condition_occurrence.csv", lambda data: data + b"1,Jane\xe9,0,0\n", "as UTF-8"),
+        ("person.csv", lambda data: data + b"Jane\xe9,0,0\n", "re-encode it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_spoilt_behind_its_beginning_is_one_line(omop_site, name, spoil, said):
+    site, check = omop_site
+    plain = site / name.removesuffix(".gz")
+    whole = plain.read_bytes() + b"".join(b"%d,10,0,0\n" % i for i in range(30000))
+    plain.unlink()
+    (site / name).write_bytes(spoil(whole))
+    found = check()
+    assert found.state == OK
+    [line] = [line for line in found.more if "cannot be read to its end" in line]
+    assert line.startswith(name.split(".")[0] + ": ") and said in line and name in line
+    assert "\n" not in line and "Jane" not in line
+
+
+def test_a_renamed_demo_whose_rules_go_by_its_name_is_named(omop_site, monkeypatch):
+    site, check = omop_site
+    digest = hashlib.md5(b"1").hexdigest()
+    seeds = {
+        "source_overlaps": [{"source": "omop_demo"}, {"source": "site"}],
+        "demo_counts": [{"source": "omop_demo", "subject_digest": digest, "comment": "Demo 1"}],
+    }
+    monkeypatch.setattr(doctor, "seed", seeds.get)
+    assert check().more[-1] == (
+        "this is the Demo 1, whose rules go by its name: name its folder omop-demo"
+    )
+    for change in ({"source": "site"}, {"source": "no_rules"}, {"subject_digest": "x"}):
+        seeds["demo_counts"] = [{"source": "omop_demo", "subject_digest": digest, **change}]
+        assert not [line for line in check().more if "this is the" in line]
+
+
+def test_the_omop_demo_is_known_by_its_persons(shared_dir, place):
+    demo = shared_dir / "data" / "omop-mimic-iv-demo"
+    put(place("omop") / "copy", "person.csv", (demo / "person.csv").read_bytes())
+    tables = doctor.declared_sources(ROOT)["omop"]
+    assert "name its folder omop-mimic-iv-demo" in doctor.wrong_name(
+        paths.source_dir("omop", "full") / "copy", tables)[0]
+
+
+def test_a_question_mark_in_a_path_is_named(place):
+    put(place("omop"), "site?/person.csv", "person_id\n1\n")
+    [found] = check_source("omop", SITE, "full")
+    assert found.state == WRONG and "has a question mark in its path" in found.text
 
 
 def test_every_problem_of_a_source_is_printed(place):
     folder = place("mimic_iv")
     put(folder, "a.csv", "x\n")
     put(folder, "b.csv", "")
-    tables = [Table(n, [f"{n}.csv"], "csv", ["y"], []) for n in ("a", "b", "c")]
-    lines = check_source("mimic_iv", tables, "full").lines()
+    tables = [Table(n, [f"{n}.csv"], "csv", ["y"], []) for n in ("a", "b", "patients")]
+    [found] = check_source("mimic_iv", tables, "full")
+    lines = found.lines()
     assert len(lines) == 3
     assert "a.csv has no column y" in lines[0]
     assert "b.csv is empty" in lines[1]
-    assert "no c.csv" in lines[2]
+    assert "no patients.csv" in lines[2]
 
 
 def test_expectations_come_from_the_dbt_sources():
@@ -144,8 +355,11 @@ def test_doctor_on_the_open_demos_is_content(shared_dir):
     done = ehrbench("doctor", "--target", "demo", EHRBENCH_SHARED_DIR=shared_dir)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = {line.split()[1]: line for line in done.stdout.splitlines() if line[:1] != " "}
-    for source in ("mimic_iv", "umls", "semmeddb", "icd"):
+    for source in ("mimic_iv", "mimic_iii", "umls", "semmeddb", "icd"):
         assert lines[source].startswith("ok "), lines[source]
+    for site in ("omop_mimic_iv_demo", "omop_synthea27nj"):
+        [line] = [line for line in done.stdout.splitlines() if f"site {site}: " in line]
+        assert line.startswith("ok ") and "5 of 5 tables" in line and "demo data" in line
     assert lines["data"].split()[-1] == "demo"
     assert "dbt-duckdb" in lines["versions"]
     assert {"engine", "embedded"} <= set(lines)

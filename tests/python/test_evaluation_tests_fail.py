@@ -67,16 +67,26 @@ create table fct_responses as select
 create table fct_item_options as select * from (values
     ('i1', 'A'), ('i1', 'B')) as v (item_id, option_letter);
 create table fct_scores as select * from (values
-    ('m', 'choice', 'standard'), ('random', 'choice', 'standard'),
-    ('random', 'choice', 'standard'), ('random', 'choice', 'choices_only')
-) as v (model, mode, arm);
+    ('m', 'choice', 'standard', 'iv'), ('random', 'choice', 'standard', 'iv'),
+    ('random', 'choice', 'standard', 'site'), ('random', 'choice', 'choices_only', 'iv'),
+    ('random', 'choice', 'standard', 'copy'), ('only', 'choice', 'standard', 'copy')
+) as v (model, mode, arm, source);
+create table source_overlaps as select * from (values
+    ('iv', null), ('copy', 'iv'), ('site', 'absent')) as v (source, derived_from);
 create table rpt_accuracy as select * from (values
-    ('m', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25),
-    ('random', 'choice', 'dx', 4, 2, 0.5, 0.1, 0.9, 0.25)
-) as v (model, mode, task, n_options, n, accuracy, accuracy_low, accuracy_high, chance);
+    ('all', 'm', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25),
+    ('iv', 'm', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25),
+    ('all', 'random', 'choice', 'dx', 4, 2, 0.5, 0.1, 0.9, 0.25),
+    ('iv', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
+    ('site', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
+    ('copy', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
+    ('copy', 'only', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25)
+) as v (source, model, mode, task, n_options, n, accuracy, accuracy_low, accuracy_high, chance);
 create table rpt_leaderboard as select * from (values
     ('m', 'choice', 1, 2, 1, 0, 0, 1.0, null, null, 1.0, null, null, null, null, null,
      null::decimal, null::decimal, null::decimal),
+    ('only', 'choice', 0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, null, null,
+     null, null),
     ('random', 'choice', 2, 3, 1, 1, 0, 0.5, 0.1, 0.9, 1.0, 0.2, 1.0, 0.0, 0.0, 0.5, null, null,
      null)
 ) as v (model, mode, n, n_asked, n_dx, n_tx, n_px, overall, overall_low, overall_high,
@@ -136,6 +146,16 @@ BROKEN = [
     ("assert_reports_count_every_score", "delete from rpt_leaderboard where model = 'm'"),
     ("assert_reports_count_every_score", "update rpt_accuracy set n = 3"),
     ("assert_reports_count_every_score", "update rpt_leaderboard set n_asked = 0"),
+    ("assert_reports_count_every_score", "delete from rpt_accuracy where source = 'copy'"),
+    ("assert_reports_count_every_score", "update rpt_accuracy set n = 2 where source = 'site'"),
+    (
+        "assert_reports_count_every_score",
+        "update source_overlaps set derived_from = null where source = 'copy'",
+    ),
+    (
+        "assert_reports_count_every_score",
+        "update rpt_leaderboard set n = 3, n_dx = 2 where model = 'random'",
+    ),
     ("assert_reports_count_every_score", "update rpt_leaderboard set n_px = 5"),
     ("assert_random_baseline_is_at_chance", "update rpt_accuracy set n = 1000"),
 ]

@@ -3,6 +3,7 @@
 import csv
 import re
 
+import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
@@ -126,3 +127,20 @@ def test_no_machine_paths(project_root, folder):
            if p.suffix in {".sql", ".yml", ".py", ".csv", ".md"} and p.name != "test_house_rules.py"
            and pattern.search(p.read_text(errors="replace"))]
     assert bad == []
+
+
+def test_fixtures_name_no_patient_of_the_demos(project_root, shared_dir):
+    """Invented rows have invented ids, also where real ones would be free to use."""
+    files = {"mimic-iv-demo/hosp/admissions.csv.gz": "subject_id, hadm_id",
+             "omop-mimic-iv-demo/visit_occurrence.csv": "person_id, visit_occurrence_id"}
+    real = set()
+    with duckdb.connect() as connection:
+        for file, columns in files.items():
+            rows = connection.execute(f"select {columns} from read_csv(?, all_varchar = true)",
+                                      [f"{shared_dir}/data/{file}"]).fetchall()
+            real |= {value for row in rows for value in row}
+    assert len(real) > 600
+    named = [(str(path), found) for folder in ("models", "tests", "seeds", "python")
+             for path in (project_root / folder).rglob("*") if path.suffix in {".yml", ".py", ".csv", ".sql"}
+             for found in real.intersection(re.findall(r"-?[0-9]{8,}", path.read_text(errors="replace")))]
+    assert named == []

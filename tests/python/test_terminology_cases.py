@@ -6,16 +6,15 @@ import csv
 
 import duckdb
 import pytest
-from conftest import ROOT, dbt
+from conftest import ROOT
 
 CASES = ROOT / "tests" / "fixtures" / "cases"
 SEPARATOR = "-- next case table"
 
 
 @pytest.fixture(scope="module")
-def macro_sql(tmp_path_factory) -> dict[str, str]:
+def macro_sql(synthetic_project) -> dict[str, str]:
     """Compiled SQL of both macros, each over a table `cases` of text columns, in one dbt call."""
-    folder = tmp_path_factory.mktemp("macros")
     inline = f"""
         select *, {{{{ normalize_icd('raw_code', 'icd_version', 'code_kind') }}}} as dotted
         from cases
@@ -26,13 +25,7 @@ def macro_sql(tmp_path_factory) -> dict[str, str]:
             {{{{ normalize_icd("'E850'", 10, 'diagnosis') }}}} as icd10,
             {{{{ normalize_icd("'0117'", 9, 'procedure') }}}} as icd9_procedure
     """
-    done = dbt(
-        *("--quiet", "compile", "--inline", inline, "--target", "synthetic", "--threads", "1"),
-        target_path=folder / "target",
-        EHRBENCH_DB=folder / "empty.duckdb",
-        EHRBENCH_SYNTH_DIR=folder / "none",
-        EHRBENCH_COMPLETIONS_DIR=folder / "completions",
-    )
+    done = synthetic_project.run("--quiet", "compile", "--inline", inline)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-1000:]
     icd, ndc, literal = done.stdout[done.stdout.index("select *,"):].split(SEPARATOR)
     return {"icd": icd, "ndc": ndc, "literal": literal}

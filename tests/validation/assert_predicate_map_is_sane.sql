@@ -1,6 +1,7 @@
 -- No predicate both supports and contradicts a relation in the same direction; negation never
 -- supports and only negation or a curated relation contradicts; hierarchy and identity say nothing
--- (they would be leaks); every relation has strong support; curated predicates are canonical.
+-- (they would be leaks); every relation has strong support; what supports it is denied in the same
+-- direction; curated predicates are canonical, and every canonical one has a role somewhere.
 with
 
 predicate_map as (
@@ -77,6 +78,41 @@ unsupported as (
 
 ),
 
+not_denied as (
+
+    select
+        'support without its denial' as problem,
+        supports.relation,
+        supports.predicate_or_rela
+    from predicate_map as supports
+    left join predicate_map as denials
+        on supports.relation = denials.relation
+        and concat('NEG_', supports.predicate_or_rela) = denials.predicate_or_rela
+        and supports.direction = denials.direction
+        and denials.kb = 'semmeddb'
+        and denials.role = 'contradict'
+        and denials.strength = 'strong'
+    where supports.kb = 'semmeddb'
+        and supports.role = 'support'
+        and supports.strength = 'strong'
+        and denials.relation is null
+
+),
+
+without_role as (
+
+    select
+        'curated relation without a role' as problem,
+        '' as relation,
+        curated_relations.canonical_rela as predicate_or_rela
+    from curated_relations
+    left join predicate_map
+        on curated_relations.canonical_rela = predicate_map.predicate_or_rela
+        and predicate_map.kb = 'umls'
+    where predicate_map.relation is null
+
+),
+
 not_canonical as (
 
     select
@@ -100,3 +136,7 @@ union all
 select * from unsupported
 union all
 select * from not_canonical
+union all
+select * from not_denied
+union all
+select * from without_role

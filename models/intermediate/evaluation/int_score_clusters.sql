@@ -14,6 +14,7 @@ clusters as (
         mode,
         task,
         n_options,
+        source,
         person_group,
         cast(count(*) as integer) as n,
         cast(sum(correct) as integer) as n_correct,
@@ -24,6 +25,7 @@ clusters as (
         mode,
         task,
         n_options,
+        source,
         person_group
 
 )

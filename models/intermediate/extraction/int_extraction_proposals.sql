@@ -3,6 +3,7 @@
     'int_generator_llm',
     'int_generator_kb_rules',
     'int_generator_shuffled_visits',
+    'int_generator_all_pairs',
 ] %}
 {%- set columns = [
     'generator', 'request_key', 'source', 'task', 'visit_key', 'target_visit_key',

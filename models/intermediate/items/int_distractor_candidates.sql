@@ -44,6 +44,12 @@ conflicts as (
 
 ),
 
+critical as (
+
+    select * from {{ ref('int_context_critical_pairs') }}
+
+),
+
 plausible as (
 
     select distinct
@@ -73,13 +79,21 @@ templates_linked as (
 
 ),
 
+-- What the knowledge base links to the scenario could be right, unless the context rules it out.
 not_linked as (
 
-    select plausible.*
+    select
+        plausible.*,
+        templates_linked.cui_id is not null as is_critical
     from plausible
-    anti join templates_linked
+    left join templates_linked
         on plausible.template_number = templates_linked.template_number
         and plausible.cui_id = templates_linked.cui_id
+    left join critical
+        on plausible.template_number = critical.template_number
+        and plausible.cui_id = critical.cui_id
+    where templates_linked.cui_id is null
+        or critical.cui_id is not null
 
 ),
 
@@ -110,17 +124,34 @@ not_like_answer as (
 
 ),
 
+with_exponential as (
+
+    select
+        template_number,
+        pool_number,
+        cui_id,
+        is_critical,
+        cast(round(-100000000 * ln((
+            cast(md5_number_lower({{ key(['template_key', 'cui_id', "'distractor'"]) }}) >> 11
+                as double) + 0.5
+        ) / 9007199254740992)) as bigint) as exponential
+    from not_like_answer
+
+),
+
 candidates as (
 
     select
         template_number,
         pool_number,
         cui_id,
-        cast(round(-100000000 * ln((
-            cast(md5_number_lower({{ key(['template_key', 'cui_id', "'distractor'"]) }}) >> 11
-                as double) + 0.5
-        ) / 9007199254740992)) as bigint) as exponential
-    from not_like_answer
+        exponential
+    from with_exponential
+    qualify not is_critical
+        or row_number() over (
+            partition by template_number, is_critical
+            order by exponential, cui_id
+        ) <= {{ var('max_context_critical') }}
 
 )
 

@@ -59,11 +59,27 @@ labels as (
 
 ),
 
+triple_proposals as (
+
+    select * from {{ ref('fct_triple_proposals') }}
+
+),
+
 proposed_by_sql as (
 
     select distinct triple_id
-    from {{ ref('fct_triple_proposals') }}
+    from triple_proposals
     where request_key is null
+        and not ({{ for_tests_only('generator') }})
+
+),
+
+proposed_for_tests_only as (
+
+    select triple_id
+    from triple_proposals
+    group by triple_id
+    having count(*) = count(*) filter (where {{ for_tests_only('generator') }})
 
 ),
 
@@ -96,6 +112,9 @@ accepted as (
         and answer_events.cui_id = labels.cui_id
     left join proposed_by_sql
         on triples.triple_id = proposed_by_sql.triple_id
+    left join proposed_for_tests_only
+        on triples.triple_id = proposed_for_tests_only.triple_id
+    where proposed_for_tests_only.triple_id is null
 
 ),
 

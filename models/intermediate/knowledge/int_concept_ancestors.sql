@@ -24,44 +24,11 @@ parents as (
 
 ),
 
-first_steps as (
-
-    select
-        cohort_concepts.cui_id,
-        parents.parent_cui_id as ancestor_cui_id,
-        1 as depth
-    from cohort_concepts
-    inner join parents
-        on cohort_concepts.cui_id = parents.cui_id
-
-),
-
-second_steps as (
-
-    select
-        first_steps.cui_id,
-        parents.parent_cui_id as ancestor_cui_id,
-        2 as depth
-    from first_steps
-    inner join parents
-        on first_steps.ancestor_cui_id = parents.cui_id
-    where first_steps.cui_id <> parents.parent_cui_id
-
-),
-
-steps as (
-
-    select * from first_steps
-    union all
-    select * from second_steps
-
-)
+{{ hierarchy_steps('ancestors', 'cohort_concepts', 'parents', 'cui_id', 'parent_cui_id',
+    var('hierarchy_depth')) }}
 
 select
     cui_id,
-    ancestor_cui_id,
-    min(depth) as depth
-from steps
-group by
-    cui_id,
-    ancestor_cui_id
+    reached_cui_id as ancestor_cui_id,
+    depth
+from ancestors

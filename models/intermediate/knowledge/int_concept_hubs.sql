@@ -51,36 +51,9 @@ candidates as (
 
 ),
 
-children as (
-
-    select
-        candidates.cui_id,
-        parents.cui_id as descendant_cui_id
-    from candidates
-    inner join parents
-        on candidates.cui_id = parents.parent_cui_id
-
-),
-
-grandchildren as (
-
-    select
-        children.cui_id,
-        parents.cui_id as descendant_cui_id
-    from children
-    inner join parents
-        on children.descendant_cui_id = parents.parent_cui_id
-    where children.cui_id <> parents.cui_id
-
-),
-
-descendants as (
-
-    select * from children
-    union
-    select * from grandchildren
-
-),
+-- Two steps whatever the depth of the hierarchy: a hub is what is wide near itself, and the roots
+-- of a licensed vocabulary have millions of descendants further down.
+{{ hierarchy_steps('descendants', 'candidates', 'parents', 'parent_cui_id', 'cui_id', 2) }},
 
 descendant_counts as (
 

@@ -14,6 +14,12 @@ concept_relations as (
 
 ),
 
+icd_tree_links as (
+
+    select * from {{ ref('int_icd_tree_links') }}
+
+),
+
 hierarchical_relas as (
 
     select relation_name as rela
@@ -84,6 +90,14 @@ directed as (
         end as linked_cui_id
     from links
     where meaning <> 'equivalent'
+
+    union all
+
+    select
+        'parent' as link,
+        cui_id,
+        parent_cui_id as linked_cui_id
+    from icd_tree_links
 
     union all
 

@@ -32,6 +32,18 @@ concept_links as (
 
 ),
 
+drug_classes as (
+
+    select * from {{ ref('int_drug_classes') }}
+
+),
+
+atc_kinds as (
+
+    select * from {{ ref('atc_kinds') }}
+
+),
+
 parents as (
 
     select
@@ -53,28 +65,8 @@ narrow_concepts as (
 
 ),
 
-children as (
-
-    select
-        narrow_concepts.cui_id,
-        parents.cui_id as descendant_cui_id
-    from narrow_concepts
-    inner join parents
-        on narrow_concepts.cui_id = parents.parent_cui_id
-
-),
-
-grandchildren as (
-
-    select
-        children.cui_id,
-        parents.cui_id as descendant_cui_id
-    from children
-    inner join parents
-        on children.descendant_cui_id = parents.parent_cui_id
-    where children.cui_id <> parents.cui_id
-
-),
+{{ hierarchy_steps('descendants', 'narrow_concepts', 'parents', 'parent_cui_id', 'cui_id',
+    var('hierarchy_depth')) }},
 
 cohort_descendants as (
 
@@ -103,6 +95,32 @@ siblings as (
 
 ),
 
+-- Drugs of one class mostly do the same, so one is no wrong answer beside the other.
+shared_classes as (
+
+    select
+        drug_classes.cui_id,
+        drug_classes.atc_code
+    from drug_classes
+    left join atc_kinds
+        on drug_classes.atc_code = atc_kinds.atc_code
+    where drug_classes.level = {{ var('class_relative_level') }}
+        or atc_kinds.atc_code is not null
+
+),
+
+same_class as (
+
+    select distinct
+        one.cui_id,
+        other.cui_id as sibling_cui_id
+    from shared_classes as one
+    inner join shared_classes as other
+        on one.atc_code = other.atc_code
+    where one.cui_id <> other.cui_id
+
+),
+
 relatives as (
 
     select
@@ -123,17 +141,9 @@ relatives as (
 
     select
         cui_id,
-        descendant_cui_id as relative_cui_id,
+        reached_cui_id as relative_cui_id,
         'descendant' as relation
-    from children
-
-    union
-
-    select
-        cui_id,
-        descendant_cui_id as relative_cui_id,
-        'descendant' as relation
-    from grandchildren
+    from descendants
 
     union
 
@@ -158,6 +168,14 @@ relatives as (
         equivalent_cui_id as relative_cui_id,
         'equivalent' as relation
     from concept_equivalents
+
+    union
+
+    select
+        cui_id,
+        sibling_cui_id as relative_cui_id,
+        'same_class' as relation
+    from same_class
 
 )
 

@@ -8,6 +8,12 @@ tabular_notes as (
 
 ),
 
+qualified_notes as (
+
+    select * from {{ ref('excludes1_qualified_notes') }}
+
+),
+
 visit_events as (
 
     select * from {{ ref('fct_visit_events') }}
@@ -23,15 +29,20 @@ cohort_codes as (
 
 ),
 
--- A note holds for every code under its own code or range, against every code under its targets.
+-- A note holds for every code under its own code or range, against every code under its targets;
+-- a note of only some of those codes says nothing of a whole category.
 note_targets as (
 
     select distinct
-        code as note_code,
-        unnest(string_split(target_codes, ';')) as target_code
+        tabular_notes.code as note_code,
+        unnest(string_split(tabular_notes.target_codes, ';')) as target_code
     from tabular_notes
-    where note_type = 'excludes1'
-        and target_codes <> ''
+    left join qualified_notes
+        on regexp_matches(tabular_notes.note, qualified_notes.pattern)
+    where tabular_notes.note_type = 'excludes1'
+        and tabular_notes.target_codes <> ''
+        and tabular_notes.note <> ''
+        and qualified_notes.pattern is null
 
 ),
 

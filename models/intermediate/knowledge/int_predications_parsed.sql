@@ -20,6 +20,13 @@ retired_cuis as (
 
 ),
 
+duplicate_rows as (
+
+    select * from {{ ref('int_semmeddb__duplicate_rows') }}
+    where source_table = 'semmeddb.predication'
+
+),
+
 generic as (
 
     select distinct {{ cui_id('cui') }} as cui_id
@@ -39,7 +46,8 @@ parsed as (
         {{ first_cui_id('subject_cui') }} as subject_cui_id,
         {{ first_cui_id('object_cui') }} as object_cui_id,
         subject_novelty,
-        object_novelty
+        object_novelty,
+        source_row
     from predications
 
 ),
@@ -55,6 +63,7 @@ resolved as (
         parsed.object_cui,
         parsed.subject_novelty,
         parsed.object_novelty,
+        parsed.source_row,
         coalesce(subject_successors.replacement_cui_id, parsed.subject_cui_id) as subject_cui_id,
         coalesce(object_successors.replacement_cui_id, parsed.object_cui_id) as object_cui_id
     from parsed
@@ -84,10 +93,10 @@ select
             or resolved.subject_cui is null
             or resolved.object_cui is null
             then 'torn_line'
-        when (resolved.subject_cui_id is null
-                and translate(resolved.subject_cui, '0123456789|', '') <> '')
-            or (resolved.object_cui_id is null
-                and translate(resolved.object_cui, '0123456789|', '') <> '')
+        when duplicate_rows.source_row is not null
+            then 'duplicate_key'
+        when {{ is_malformed_cui('resolved.subject_cui') }}
+            or {{ is_malformed_cui('resolved.object_cui') }}
             then 'malformed_cui'
         when resolved.subject_cui_id is null
             or resolved.object_cui_id is null
@@ -105,3 +114,5 @@ left join generic as generic_subjects
     on resolved.subject_cui_id = generic_subjects.cui_id
 left join generic as generic_objects
     on resolved.object_cui_id = generic_objects.cui_id
+left join duplicate_rows
+    on resolved.source_row = duplicate_rows.source_row

@@ -5,9 +5,25 @@ with mimic_iv as (
 
 ),
 
+mimic_iii as (
+
+    select * from {{ ref('int_mimic_iii__codes') }}
+
+),
+
+omop as (
+
+    select * from {{ ref('int_omop__codes') }}
+
+),
+
 sources as (
 
     select * from mimic_iv
+    union all
+    select * from mimic_iii
+    union all
+    select * from omop
 
 ),
 

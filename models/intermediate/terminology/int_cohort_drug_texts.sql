@@ -5,9 +5,25 @@ with mimic_iv as (
 
 ),
 
+mimic_iii as (
+
+    select * from {{ ref('int_mimic_iii__drug_texts') }}
+
+),
+
+omop as (
+
+    select * from {{ ref('int_omop__drug_texts') }}
+
+),
+
 sources as (
 
     select drug_text from mimic_iv
+    union all
+    select drug_text from mimic_iii
+    union all
+    select drug_text from omop
 
 ),
 

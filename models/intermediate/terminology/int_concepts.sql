@@ -4,6 +4,18 @@ with atoms as (
 
 ),
 
+source_name_ranks as (
+
+    select
+        sab,
+        tty,
+        max(name_rank) as name_rank,
+    from {{ ref('stg_umls__name_ranks') }}
+    where suppress = 'N'
+    group by all
+
+),
+
 name_type_ranks as (
 
     select * from {{ ref('name_type_ranks') }}
@@ -61,8 +73,9 @@ titles as (
 
 ),
 
--- MRRANK is not read: the Metathesaurus marks one preferred atom per concept, and where a release
--- marks none or several the kind of name decides
+-- MRRANK ranks the kinds of names where the release has that file, the higher the better. Else
+-- the Metathesaurus marks one preferred atom per concept, and where it marks none or several the
+-- seed of name kinds decides.
 atom_names as (
 
     select
@@ -70,12 +83,17 @@ atom_names as (
         min_by(
             atoms.name,
             (
+                -coalesce(source_name_ranks.name_rank, 0),
                 case when atoms.is_preferred_name then 0 else 1 end,
                 coalesce(name_type_ranks.name_rank, 999),
                 atoms.name
             )
         ) as name,
     from atoms
+    left join source_name_ranks
+        on
+            atoms.sab = source_name_ranks.sab
+            and atoms.tty = source_name_ranks.tty
     left join name_type_ranks
         on
             atoms.sab = name_type_ranks.sab

@@ -1,8 +1,14 @@
 -- Names of drugs; what a concept is (ingredient, combination, salt, brand) is said by its best
--- source.
+-- source. DrugBank's own files name drugs too, after every source of the Metathesaurus.
 with atoms as (
 
     select * from {{ ref('int_terminology_atoms') }}
+
+),
+
+drugbank_names as (
+
+    select * from {{ ref('int_drugbank_names') }}
 
 ),
 
@@ -18,20 +24,41 @@ drug_name_types as (
 
 ),
 
+names as (
+
+    select
+        cui_id,
+        name,
+        sab,
+        tty,
+        is_preferred_name,
+    from atoms
+    union all
+    select
+        cui_id,
+        name,
+        'DRUGBANK_FILES' as sab,
+        case when is_main_name then 'IN' else 'SY' end as tty,
+        false as is_preferred_name,
+    from drugbank_names
+    where cui_id is not null
+
+),
+
 drug_atoms as (
 
     select
-        atoms.cui_id,
-        atoms.name,
+        names.cui_id,
+        names.name,
         drug_name_sources.source_rank,
         drug_name_types.name_kind,
         drug_name_types.kind_rank,
-        atoms.is_preferred_name,
-    from atoms
+        names.is_preferred_name,
+    from names
     inner join drug_name_sources
-        on atoms.sab = drug_name_sources.sab
+        on names.sab = drug_name_sources.sab
     inner join drug_name_types
-        on atoms.tty = drug_name_types.tty
+        on names.tty = drug_name_types.tty
 
 ),
 

@@ -9,6 +9,12 @@ with drug_words as (
 
 ),
 
+drug_word_patterns as (
+
+    select * from {{ ref('drug_word_patterns') }}
+
+),
+
 drug_abbreviations as (
 
     select * from {{ ref('drug_abbreviations') }}
@@ -58,6 +64,18 @@ words as (
 
 ),
 
+pattern_words as (
+
+    select
+        words.word,
+        min(drug_word_patterns.word_kind) as word_kind,
+    from (select distinct word from words) as words
+    inner join drug_word_patterns
+        on regexp_full_match(words.word, drug_word_patterns.pattern)
+    group by all
+
+),
+
 typed_words as (
 
     select
@@ -66,13 +84,15 @@ typed_words as (
         coalesce(drug_abbreviations.replacement, words.word) as word,
         case
             when regexp_full_match(words.word, '[0-9.]+') then 'number'
-            else coalesce(drug_words.word_kind, 'substance')
+            else coalesce(drug_words.word_kind, pattern_words.word_kind, 'substance')
         end as word_kind,
     from words
     left join drug_abbreviations
         on words.word = drug_abbreviations.word
     left join drug_words
         on coalesce(drug_abbreviations.replacement, words.word) = drug_words.word
+    left join pattern_words
+        on words.word = pattern_words.word
 
 ),
 

@@ -1,9 +1,17 @@
--- A flush, diluent or container is no drug and needs no concept. Else the whole text decides, and
--- where it names nothing its parts do, when all of them name ingredients. Several ingredients
+-- What code_overrides says of a text holds. A flush, diluent or container is no drug and needs no
+-- concept. Else the whole text decides, and where it names nothing its parts do, when all of them
+-- name ingredients. Several ingredients
 -- become the combination with exactly these parts, or stay unmapped with the reason.
 with drug_texts as (
 
     select * from {{ ref('int_cohort_drug_texts') }}
+
+),
+
+code_overrides as (
+
+    select * from {{ ref('int_code_overrides') }}
+    where code_system = 'DRUG_TEXT'
 
 ),
 
@@ -61,6 +69,19 @@ plain_texts as (
 
 ),
 
+overridden as (
+
+    select
+        drug_texts.drug_text,
+        coalesce(drug_ingredients.ingredient_cui_id, code_overrides.cui_id) as cui_id,
+    from drug_texts
+    inner join code_overrides
+        on {{ norm_label('drug_texts.drug_text') }} = code_overrides.override_key
+    left join drug_ingredients
+        on code_overrides.cui_id = drug_ingredients.cui_id
+
+),
+
 text_reasons as (
 
     select
@@ -69,6 +90,9 @@ text_reasons as (
     from plain_texts
     inner join non_drugs
         on regexp_matches(plain_texts.plain_text, non_drugs.pattern)
+    left join overridden
+        on plain_texts.drug_text = overridden.drug_text
+    where overridden.drug_text is null
     group by all
 
 ),
@@ -185,7 +209,7 @@ single_hits as (
 
 ),
 
-resolved as (
+matched as (
 
     select
         single_hits.drug_text,
@@ -200,6 +224,30 @@ resolved as (
         on single_hits.drug_text = part_sets.drug_text
     left join combination_sets
         on part_sets.part_set = combination_sets.part_set
+
+),
+
+-- an override without a concept leaves the text without one
+resolved as (
+
+    select
+        drug_text,
+        cui_id,
+        'override' as method,
+        1 as n_cuis,
+        true as is_overridden,
+    from overridden
+    union all
+    select
+        matched.drug_text,
+        matched.cui_id,
+        matched.method,
+        matched.n_cuis,
+        false as is_overridden,
+    from matched
+    left join overridden
+        on matched.drug_text = overridden.drug_text
+    where overridden.drug_text is null
 
 ),
 
@@ -228,6 +276,7 @@ text_concepts as (
         case
             when text_reasons.reason is not null then text_reasons.reason
             when resolved.cui_id is not null then null
+            when resolved.is_overridden then 'overridden'
             when resolved.n_cuis > 1 then 'several_ingredients'
             else 'no_concept'
         end as reason,

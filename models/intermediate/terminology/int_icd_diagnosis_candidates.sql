@@ -4,8 +4,14 @@
 --   3 gem, ancestor            approximate mapping with one outcome
 --   4 icd_parent, ancestor     nearest shorter code
 --   5 gem_parent, ancestor     nearest shorter code of a mapping's target
--- A residual title (other, not elsewhere classified) names no concept of its own: it skips 2 and
--- 3, is nowhere exact, and an "other" title follows only mappings to "other" titles.
+--   6 gem_several, descendant  the targets of an approximate mapping with several outcomes: the
+--                              code means one of them
+-- A residual title (other, not elsewhere classified) names no concept of its own: it skips 2, 3
+-- and 6, is nowhere exact, and an "other" title follows only mappings to "other" titles. The other
+-- way round a code with a name of its own leaves its residual targets aside while a named one is
+-- there (backache: back pain, not other back pain).
+-- A combination (two targets that hold together) is never exact or equivalent: each of its parts is
+-- broader than the code, so they come last among the ancestors (5).
 with cohort_codes as (
 
     select * from {{ ref('int_cohort_codes') }}
@@ -75,7 +81,7 @@ own_concepts as (
 
 ),
 
-code_targets as (
+all_targets as (
 
     select
         codes.*,
@@ -84,7 +90,7 @@ code_targets as (
         replace(gem_targets.target_code, '.', '') as bare_target,
         gem_targets.is_approximate,
         gem_targets.is_combination,
-        gem_targets.n_targets,
+        coalesce(titles.is_residual_title, false) as is_residual_target,
     from codes
     inner join gem_targets
         on
@@ -95,6 +101,27 @@ code_targets as (
             gem_targets.target_system = titles.code_system
             and gem_targets.target_code = titles.normalized_code
     where codes.title_class <> 'other' or titles.title_class = 'other'
+
+),
+
+named_targets as (
+
+    select *
+    from all_targets
+    qualify
+        is_residual_title
+        or is_combination
+        or not is_residual_target
+        or bool_and(is_residual_target) over (partition by code_system, normalized_code)
+
+),
+
+code_targets as (
+
+    select
+        *,
+        count(*) over (partition by code_system, normalized_code) as n_targets,
+    from named_targets
 
 ),
 
@@ -170,6 +197,23 @@ gem_approximates as (
 
 ),
 
+gem_several as (
+
+    select distinct
+        code_system,
+        normalized_code,
+        6 as step,
+        'gem_several' as mapping_method,
+        'descendant' as mapping_level,
+        cui_id,
+        0 as distance,
+    from target_concepts
+    where
+        is_approximate
+        and n_targets > 1
+
+),
+
 shorter_codes as (
 
     select
@@ -201,29 +245,38 @@ parents as (
 ),
 
 -- the target itself is broader than the code only for a residual title, as one part of a
--- combination, or as the only target
+-- combination, or as the only target; the codes above a residual target are as good as others
+counted_targets as (
+
+    select
+        *,
+        count(*) over (partition by code_system, normalized_code) as n_targets,
+    from all_targets
+
+),
+
 shorter_targets as (
 
     select
-        code_targets.code_system,
-        code_targets.normalized_code,
-        code_targets.target_system,
-        code_targets.bare_target,
+        counted_targets.code_system,
+        counted_targets.normalized_code,
+        counted_targets.target_system,
+        counted_targets.bare_target,
         unnest(range(
             code_systems.min_code_length,
-            length(code_targets.bare_target)
+            length(counted_targets.bare_target)
             + case
                 when
-                    code_targets.is_residual_title
-                    or code_targets.is_combination
-                    or code_targets.n_targets = 1
+                    counted_targets.is_residual_title
+                    or counted_targets.is_combination
+                    or counted_targets.n_targets = 1
                     then 1
                 else 0
             end
         )) as code_length,
-    from code_targets
+    from counted_targets
     inner join code_systems
-        on code_targets.target_system = code_systems.code_system
+        on counted_targets.target_system = code_systems.code_system
 
 ),
 
@@ -257,6 +310,8 @@ candidates as (
     select * from parents
     union all
     select * from target_parents
+    union all
+    select * from gem_several
 
 )
 

@@ -14,6 +14,12 @@ code_systems as (
 
 ),
 
+procedure_roles as (
+
+    select * from {{ ref('procedure_roles') }}
+
+),
+
 procedure_concepts as (
 
     select
@@ -23,6 +29,7 @@ procedure_concepts as (
         {{ cui_id('cui') }} as cui_id,
         role,
     from {{ ref('stg_icd__procedure_concepts') }}
+    where role in (select role from procedure_roles)
 
 ),
 

@@ -1,12 +1,15 @@
 -- Only SY says that the two are the same concept; broader, narrower and deleted CUIs stay as they
--- are. A chain of replacements is followed to its end.
+-- are. A chain of replacements is followed to its end; one that comes back to itself has none. A
+-- row without a sound replacement is set aside and does not count.
 with recursive retired as (
 
     select
         {{ cui_id('cui') }} as cui_id,
         min({{ cui_id('replacement_cui') }}) as replacement_cui_id,
     from {{ ref('stg_umls__retired_cuis') }}
-    where rel = 'SY'
+    where
+        rel = 'SY'
+        and {{ cui_id('replacement_cui') }} is not null
     group by all
 
 ),
@@ -17,9 +20,7 @@ chains as (
         cui_id,
         replacement_cui_id,
     from retired
-    where
-        cui_id is not null
-        and replacement_cui_id is not null
+    where cui_id is not null
     union
     select
         chains.cui_id,
@@ -27,7 +28,6 @@ chains as (
     from chains
     inner join retired
         on chains.replacement_cui_id = retired.cui_id
-    where retired.replacement_cui_id is not null
 
 ),
 

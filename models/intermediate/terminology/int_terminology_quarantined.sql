@@ -1,4 +1,5 @@
--- What the terminology sets aside, counted: input of rpt_quarantine.
+-- What the terminology sets aside, counted: damaged rows (as in fct_quarantine) and rows that are
+-- whole and left out by a rule. Input of rpt_quarantine.
 with atoms as (
 
     select * from {{ ref('stg_umls__atoms') }}
@@ -43,7 +44,7 @@ i10_gems as (
 
 code_concepts as (
 
-    select * from {{ ref('int_icd_code_concepts') }}
+    select * from {{ ref('int_code_concepts') }}
 
 ),
 
@@ -53,12 +54,27 @@ drug_texts as (
 
 ),
 
+bad_rows as (
+
+    select source_table, reason from {{ ref('int_umls__bad_rows') }}
+    where action = 'set_aside'
+    union all
+    select source_table, reason from {{ ref('int_icd__bad_rows') }}
+    where action = 'set_aside'
+
+),
+
 set_aside as (
 
     select
+        source_table,
+        reason,
+    from bad_rows
+    union all
+    select
         'umls.mrconso' as source_table,
         case
-            when {{ cui_id('cui') }} is null then 'invalid_cui'
+            when {{ cui_id('cui') }} is null then null
             when language <> 'ENG' then 'not_english'
             when suppress <> 'N' then 'suppressed'
             when name is null then 'no_name'
@@ -67,27 +83,36 @@ set_aside as (
     union all
     select
         'umls.mrrel' as source_table,
-        case when suppress <> 'N' then 'suppressed' end as reason,
+        case
+            when {{ cui_id('cui1') }} is null or {{ cui_id('cui2') }} is null then null
+            when suppress <> 'N' then 'suppressed'
+        end as reason,
     from relations
     union all
     select
         'umls.mrdef' as source_table,
-        case when suppress <> 'N' then 'suppressed' end as reason,
+        case
+            when {{ cui_id('cui') }} is null then null
+            when suppress <> 'N' then 'suppressed'
+        end as reason,
     from definitions
     union all
     select
         'umls.mrsat' as source_table,
         case
-            when {{ cui_id('cui') }} is null then 'invalid_cui'
+            when {{ cui_id('cui') }} is null then null
             when suppress <> 'N' then 'suppressed'
-            when attribute_name = 'NDC' and ({{ normalize_ndc('attribute_value') }}).ndc11 is null
-                then ({{ normalize_ndc('attribute_value') }}).status
         end as reason,
     from attributes
     union all
     select
         'umls.mrcui' as source_table,
-        case when rel <> 'SY' then 'not_a_synonym' end as reason,
+        case
+            when {{ cui_id('cui') }} is null then null
+            when rel = 'DEL' then 'deleted'
+            when {{ cui_id('replacement_cui') }} is null then null
+            when rel <> 'SY' then 'not_a_synonym'
+        end as reason,
     from retired_cuis
     union all
     select
@@ -101,8 +126,8 @@ set_aside as (
     from i10_gems
     union all
     select
-        'int_icd_code_concepts' as source_table,
-        case when reason = 'too_many_concepts' then reason end as reason,
+        'int_code_concepts' as source_table,
+        case when reason in ('too_many_concepts', 'ambiguous_name') then reason end as reason,
     from code_concepts
     union all
     select

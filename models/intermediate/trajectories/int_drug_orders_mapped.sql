@@ -41,7 +41,8 @@ orders as (
 
 resolved as (
 
-    -- What the text names as no drug stays one, whatever its NDC says.
+    -- What the text names as no drug stays one, whatever its NDC says, and so does a text that the
+    -- overrides leave without a concept.
     select
         orders.drug_text,
         orders.ndc,
@@ -50,7 +51,8 @@ resolved as (
         coalesce(drug_text_concepts.is_non_drug, false) as is_non_drug,
         drug_text_concepts.reason as text_reason,
         drug_text_concepts.cui_id is null and ndc_concepts.cui_id is not null
-            and not coalesce(drug_text_concepts.is_non_drug, false) as is_by_ndc,
+            and not coalesce(drug_text_concepts.is_non_drug, false)
+            and drug_text_concepts.reason is distinct from 'overridden' as is_by_ndc,
         drug_text_concepts.cui_id as text_cui_id,
         drug_text_concepts.label as text_label,
         drug_text_concepts.method as text_method,

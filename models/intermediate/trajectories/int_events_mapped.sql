@@ -33,7 +33,7 @@ code_concepts as (
         code_concepts.normalized_code,
         code_concepts.procedure_role,
         concepts.name
-    from {{ ref('int_icd_code_concepts') }} as code_concepts
+    from {{ ref('int_code_concepts') }} as code_concepts
     left join {{ ref('int_concepts') }} as concepts
         on code_concepts.cui_id = concepts.cui_id
     where code_concepts.rank = 1

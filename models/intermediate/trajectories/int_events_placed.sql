@@ -1,6 +1,7 @@
 -- The rows of int_source_events with their visit, or with the reason why they have none.
--- An order that starts after the visit's end was never carried out in it, and a procedure charted
--- after that day is not of this visit: both would let the future into a scenario.
+-- An order that starts after the visit's end was never carried out in it, and a procedure or
+-- diagnosis dated after that day is not of this visit: all would let the future into a scenario.
+-- Of diagnoses only this is read from a date: what is coded of a visit is known at its discharge.
 with
 
 events as (
@@ -34,14 +35,15 @@ select
     events.n_source_rows,
     admissions.visit_key,
     case
-        when events.event_type = 'diagnosis' then admissions.discharged_at
+        when events.event_type = 'diagnosis'
+            then least(admissions.discharged_at, visits.discharged_at)
         else events.first_at
     end as first_at,
     case
         when events.set_aside_reason is not null then events.set_aside_reason
         when admissions.admission_id is null then 'unknown_admission'
         when events.patient_id <> admissions.patient_id then 'patient_mismatch'
-        when events.event_type = 'procedure'
+        when events.event_type in ('diagnosis', 'procedure')
             and cast(events.first_at as date) > cast(visits.discharged_at as date)
             then 'after_discharge'
         when events.event_type = 'medication' and events.first_at > visits.discharged_at

@@ -66,6 +66,7 @@ select
     cast('mimic_iv' as varchar) as source,
     hadm_id as admission_id,
     drug_text,
+    cast(null as varchar) as ndc,
     cast(sum(n_source_rows) as bigint) as n_records,
     cast(sum(n_administered) as bigint) as n_administered
 from texts_found

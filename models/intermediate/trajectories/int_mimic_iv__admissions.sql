@@ -28,7 +28,9 @@ select
     -- A stay without an end, or with one before its start, ends where it starts.
     greatest(coalesce(dischtime, admittime), admittime) as discharged_at,
     case
+        when is_torn_line then 'torn_line'
         when subject_id is null or hadm_id is null then 'missing_key'
+        when unreadable_columns like '%admittime%' then 'unreadable_date'
         when admittime is null then 'missing_time'
         when copy_number > 1 then 'duplicate_key'
     end as set_aside_reason

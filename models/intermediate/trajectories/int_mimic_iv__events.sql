@@ -50,10 +50,11 @@ diagnoses_aggregated as (
         {{ icd_code_system('icd_version', 'diagnosis') }} as code_system,
         icd_code,
         {{ normalize_icd('icd_code', 'icd_version', 'diagnosis') }} as normalized_code,
+        is_torn_line,
         min(seq_num) as seq_num,
         count(*) as n_source_rows
     from diagnoses
-    group by subject_id, hadm_id, icd_version, icd_code
+    group by subject_id, hadm_id, icd_version, icd_code, is_torn_line
 
 ),
 
@@ -66,9 +67,10 @@ procedures_aggregated as (
         icd_code,
         {{ normalize_icd('icd_code', 'icd_version', 'procedure') }} as normalized_code,
         chartdate,
+        is_torn_line,
         count(*) as n_source_rows
     from procedures
-    group by subject_id, hadm_id, icd_version, icd_code, chartdate
+    group by subject_id, hadm_id, icd_version, icd_code, chartdate, is_torn_line
 
 ),
 
@@ -80,10 +82,11 @@ orders_aggregated as (
         nullif(trim(drug), '') as drug_text,
         ndc,
         route,
+        is_torn_line,
         min(starttime) as first_at,
         count(*) as n_source_rows
     from prescriptions
-    group by subject_id, hadm_id, nullif(trim(drug), ''), ndc, route
+    group by subject_id, hadm_id, nullif(trim(drug), ''), ndc, route, is_torn_line
 
 ),
 
@@ -103,7 +106,8 @@ diagnosis_events as (
         cast(null as varchar) as route,
         cast(null as timestamp) as first_at,
         diagnoses_aggregated.seq_num,
-        diagnoses_aggregated.n_source_rows
+        diagnoses_aggregated.n_source_rows,
+        diagnoses_aggregated.is_torn_line
     from diagnoses_aggregated
     left join diagnosis_titles
         on diagnoses_aggregated.code_system = diagnosis_titles.code_system
@@ -125,7 +129,8 @@ procedure_events as (
         cast(null as varchar) as route,
         procedures_aggregated.chartdate as first_at,
         cast(null as integer) as seq_num,
-        procedures_aggregated.n_source_rows
+        procedures_aggregated.n_source_rows,
+        procedures_aggregated.is_torn_line
     from procedures_aggregated
     left join procedure_titles
         on procedures_aggregated.code_system = procedure_titles.code_system
@@ -147,7 +152,8 @@ medication_events as (
         route,
         first_at,
         cast(null as integer) as seq_num,
-        n_source_rows
+        n_source_rows,
+        is_torn_line
     from orders_aggregated
 
 ),
@@ -177,6 +183,7 @@ select
     seq_num,
     n_source_rows,
     case
+        when is_torn_line then 'torn_line'
         when patient_id is null or admission_id is null then 'missing_key'
         when event_type = 'medication' and source_code is null then 'missing_drug_text'
         when event_type <> 'medication' and coalesce(source_code, '') = '' then 'missing_code'

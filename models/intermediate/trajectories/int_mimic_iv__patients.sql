@@ -27,6 +27,7 @@ select
     case upper(gender) when 'F' then 'female' when 'M' then 'male' else 'unknown' end as sex,
     anchor_year - anchor_age as birth_year,
     case
+        when is_torn_line then 'torn_line'
         when subject_id is null then 'missing_key'
         when copy_number > 1 then 'duplicate_key'
     end as set_aside_reason

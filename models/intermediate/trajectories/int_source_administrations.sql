@@ -3,3 +3,5 @@
 -- The union point of all sources, fed by one model per source; a source without such records
 -- feeds nothing.
 select * from {{ ref('int_mimic_iv__administrations') }}
+union all
+select * from {{ ref('int_omop__administrations') }}

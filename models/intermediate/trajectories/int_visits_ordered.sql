@@ -16,8 +16,8 @@ visits as (
         patient_id,
         visit_number,
         max(class_rank) as class_rank,
-        min(admitted_at) as admitted_at,
-        max(discharged_at) as discharged_at,
+        min(admitted_at) filter (where sets_visit_times) as admitted_at,
+        max(discharged_at) filter (where sets_visit_times) as discharged_at,
         cast(count(*) as integer) as n_merged_admissions,
         bool_or(is_overlapping) as is_overlapping
     from admissions

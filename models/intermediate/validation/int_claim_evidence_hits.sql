@@ -48,7 +48,8 @@ claim_terms as (
 
 ),
 
--- Support is inherited, what speaks against a claim is not. A relation read either way can meet
+-- Support is inherited, what speaks against a claim is read at the concepts themselves and their
+-- equivalents only. A relation read either way can meet
 -- one edge twice: the narrower meeting stays.
 hits as (
 
@@ -68,8 +69,6 @@ hits as (
         on claim_terms.relation = edge_roles.relation
         and claim_terms.subject_cui_id = edge_roles.subject_cui_id
         and claim_terms.object_cui_id = edge_roles.object_cui_id
-    where edge_roles.role = 'support'
-        or claim_terms.level_rank = 0
     group by
         claim_terms.claim_key,
         edge_roles.role,
@@ -99,3 +98,5 @@ select
 from hits
 inner join match_levels
     on hits.level_rank = match_levels.level_rank
+where hits.role = 'support'
+    or not match_levels.is_inherited

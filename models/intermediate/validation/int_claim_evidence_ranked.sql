@@ -14,23 +14,73 @@ claim_predications as (
 
 ),
 
+curated_edges as (
+
+    select * from {{ ref('int_curated_edges') }}
+
+),
+
 citations as (
 
     select * from {{ ref('stg_semmeddb__citations') }}
 
 ),
 
--- Some citations have no year of their own; the entry date may be the word null.
+-- Some citations have no year of their own; the entry date may be the word null. An article that
+-- a torn dump holds twice is still one.
 citation_years as (
 
     select
         pmid,
-        coalesce(
-            pyear,
-            try_cast(substr(entry_date, 1, 4) as integer),
-            try_cast(substr(date_printed, 1, 4) as integer)
+        min(
+            coalesce(
+                pyear,
+                try_cast(substr(entry_date, 1, 4) as integer),
+                try_cast(substr(date_printed, 1, 4) as integer)
+            )
         ) as year
     from citations
+    group by pmid
+
+),
+
+vocabularies as (
+
+    select
+        subject_cui_id,
+        rela,
+        object_cui_id,
+        min(sab) as sab
+    from curated_edges
+    group by
+        subject_cui_id,
+        rela,
+        object_cui_id
+
+),
+
+-- A relation that several vocabularies state is one row, under the first of their names.
+curated_rows as (
+
+    select
+        hits.claim_key,
+        hits.role,
+        hits.strength,
+        hits.kb,
+        hits.predicate_or_rela,
+        hits.edge_subject_cui_id,
+        hits.edge_object_cui_id,
+        hits.match_level,
+        hits.level_rank,
+        vocabularies.sab,
+        hits.n_rows as n_vocabularies
+    from hits
+    left join vocabularies
+        on hits.edge_subject_cui_id = vocabularies.subject_cui_id
+        and hits.predicate_or_rela = vocabularies.rela
+        and hits.edge_object_cui_id = vocabularies.object_cui_id
+    where hits.kb = 'umls'
+        and hits.strength <> 'weak'
 
 ),
 
@@ -60,6 +110,8 @@ evidence as (
         article_rows.edge_object_cui_id,
         article_rows.match_level,
         article_rows.level_rank,
+        cast(null as string) as sab,
+        cast(null as integer) as n_vocabularies,
         article_rows.predication_id,
         article_rows.pmid,
         article_rows.sentence_id,
@@ -81,13 +133,13 @@ evidence as (
         edge_object_cui_id,
         match_level,
         level_rank,
+        sab,
+        n_vocabularies,
         cast(null as bigint) as predication_id,
         cast(null as string) as pmid,
         cast(null as bigint) as sentence_id,
         cast(null as integer) as year
-    from hits
-    where kb = 'umls'
-        and strength <> 'weak'
+    from curated_rows
 
 ),
 
@@ -104,6 +156,8 @@ named as (
         edge_object_cui_id,
         match_level,
         level_rank,
+        sab,
+        n_vocabularies,
         predication_id,
         pmid,
         sentence_id,
@@ -144,6 +198,8 @@ select
     edge_subject_cui_id,
     edge_object_cui_id,
     match_level,
+    sab,
+    n_vocabularies,
     predication_id,
     pmid,
     sentence_id,

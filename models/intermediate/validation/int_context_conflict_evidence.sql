@@ -20,6 +20,12 @@ curated_edges as (
 
 ),
 
+drug_interactions as (
+
+    select * from {{ ref('int_drug_interactions') }}
+
+),
+
 predications as (
 
     select * from {{ ref('int_predications_cleaned') }}
@@ -134,9 +140,31 @@ denials as (
 
 ),
 
+-- The fragment of seed interaction_effects that the statement was judged by.
+interactions as (
+
+    select
+        conflicting_pairs.rule,
+        conflicting_pairs.context_cui_id,
+        conflicting_pairs.answer_cui_id,
+        'drugbank' as kb,
+        drug_interactions.pattern as predicate_or_rela,
+        cast(null as bigint) as predication_id,
+        cast(null as string) as pmid,
+        cast(null as bigint) as sentence_id
+    from conflicting_pairs
+    inner join drug_interactions
+        on conflicting_pairs.context_cui_id = drug_interactions.cui_id
+        and conflicting_pairs.answer_cui_id = drug_interactions.other_cui_id
+    where conflicting_pairs.rule = 'severe_interaction'
+
+),
+
 evidence as (
 
     select * from curated
+    union all
+    select * from interactions
     union all
     select * from harms
     union all

@@ -2,6 +2,12 @@
 
 with
 
+triples as (
+
+    select * from {{ ref('fct_triples') }}
+
+),
+
 triple_contexts as (
 
     select * from {{ ref('int_triple_contexts') }}
@@ -26,21 +32,21 @@ excludes1 as (
 
 ),
 
-curated_edges as (
+treatment_harms as (
 
-    select * from {{ ref('int_curated_edges') }}
-
-),
-
-conflict_predicates as (
-
-    select * from {{ ref('conflict_predicates') }}
+    select * from {{ ref('int_treatment_harms') }}
 
 ),
 
 edges as (
 
     select * from {{ ref('int_edges') }}
+
+),
+
+drug_interactions as (
+
+    select * from {{ ref('int_drug_interactions') }}
 
 ),
 
@@ -86,68 +92,18 @@ treatment_pairs as (
 
 ),
 
-treatment_edges as (
-
-    select
-        'umls' as kb,
-        rela as predicate_or_rela,
-        subject_cui_id,
-        object_cui_id,
-        n_rows,
-        0 as n_pmids
-    from curated_edges
-
-    union all
-
-    select
-        'semmeddb' as kb,
-        predicate as predicate_or_rela,
-        subject_cui_id,
-        object_cui_id,
-        n_pmids as n_rows,
-        n_pmids
-    from edges
-    where not is_negated
-
-),
-
--- Articles are summed over predicates: one that states two of them counts twice.
-treatment_effects as (
-
-    select
-        conflict_predicates.rule,
-        treatment_pairs.context_cui_id,
-        treatment_pairs.answer_cui_id,
-        sum(case when conflict_predicates.effect = 'harm' then treatment_edges.n_rows else 0 end)
-            as n_harm,
-        sum(case when conflict_predicates.effect = 'benefit' then treatment_edges.n_rows else 0 end)
-            as n_benefit,
-        sum(case when conflict_predicates.effect = 'harm' then treatment_edges.n_pmids else 0 end)
-            as n_harm_pmids
-    from treatment_pairs
-    inner join treatment_edges
-        on treatment_pairs.answer_cui_id = treatment_edges.subject_cui_id
-        and treatment_pairs.context_cui_id = treatment_edges.object_cui_id
-    inner join conflict_predicates
-        on treatment_edges.kb = conflict_predicates.kb
-        and treatment_edges.predicate_or_rela = conflict_predicates.predicate_or_rela
-    group by
-        conflict_predicates.rule,
-        treatment_pairs.context_cui_id,
-        treatment_pairs.answer_cui_id
-
-),
-
 harmful as (
 
     select
-        rule,
-        context_cui_id,
-        answer_cui_id,
-        n_harm as n_rows,
-        n_harm_pmids as n_pmids
-    from treatment_effects
-    where n_harm > n_benefit
+        treatment_harms.rule,
+        treatment_pairs.context_cui_id,
+        treatment_pairs.answer_cui_id,
+        treatment_harms.n_rows,
+        treatment_harms.n_pmids
+    from treatment_pairs
+    inner join treatment_harms
+        on treatment_pairs.answer_cui_id = treatment_harms.treatment_cui_id
+        and treatment_pairs.context_cui_id = treatment_harms.disease_cui_id
 
 ),
 
@@ -206,6 +162,62 @@ pair_conflicts as (
 
 ),
 
+-- A drug that is one of several in a product interacts as it does alone, so here parts count.
+drug_concepts as (
+
+    select distinct
+        visit_events.visit_key,
+        event_concepts.event_key,
+        event_concepts.cui_id,
+        visit_events.is_routine
+    from event_concepts
+    inner join visit_events
+        on event_concepts.event_key = visit_events.event_key
+    where event_concepts.cui_id is not null
+        and event_concepts.mapping_level <> 'none'
+        and visit_events.event_type = 'medication'
+
+),
+
+severe_pairs as (
+
+    select
+        triples.triple_id,
+        triples.visit_key,
+        answers.event_key,
+        answers.cui_id as answer_cui_id,
+        drug_interactions.cui_id as context_cui_id,
+        drug_interactions.n_rows
+    from triples
+    inner join drug_concepts as answers
+        on triples.object_event_key = answers.event_key
+    inner join drug_interactions
+        on answers.cui_id = drug_interactions.other_cui_id
+    where drug_interactions.severity = 'severe'
+
+),
+
+-- The context of a treatment shows diagnoses only, so the other drugs of the visit are read here;
+-- what every patient gets by an order set says nothing about a choice.
+interaction_conflicts as (
+
+    select
+        severe_pairs.triple_id,
+        'severe_interaction' as rule,
+        contexts.event_key as context_event_key,
+        severe_pairs.context_cui_id,
+        severe_pairs.answer_cui_id,
+        severe_pairs.n_rows,
+        0 as n_pmids
+    from severe_pairs
+    inner join drug_concepts as contexts
+        on severe_pairs.visit_key = contexts.visit_key
+        and severe_pairs.context_cui_id = contexts.cui_id
+        and severe_pairs.event_key <> contexts.event_key
+    where not contexts.is_routine
+
+),
+
 concept_conflicts as (
 
     select
@@ -259,6 +271,18 @@ select
     cast(n_rows as integer) as n_rows,
     cast(n_pmids as integer) as n_pmids
 from concept_conflicts
+
+union all
+
+select
+    triple_id,
+    rule,
+    context_event_key,
+    context_cui_id,
+    answer_cui_id,
+    cast(n_rows as integer) as n_rows,
+    cast(n_pmids as integer) as n_pmids
+from interaction_conflicts
 
 union all
 

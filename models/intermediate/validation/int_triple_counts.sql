@@ -26,6 +26,18 @@ kb_sources as (
 
 ),
 
+claim_support_levels as (
+
+    select * from {{ ref('int_claim_support_levels') }}
+
+),
+
+triple_lift as (
+
+    select * from {{ ref('int_triple_lift') }}
+
+),
+
 loaded as (
 
     select max(case when is_loaded then 1 else 0 end) as kb_loaded
@@ -46,9 +58,16 @@ best_counts as (
             'n_hazard_pmids', 'n_reverse_pmids'] %},
         max(claim_counts.{{ column }}) as {{ column }}
         {%- endfor %}
+        {%- for level in match_level_names() %}
+        {%- for column in ['n_pmids', 'n_curated', 'n_undirected'] %},
+        max(claim_support_levels.{{ column }}_to_{{ level }}) as {{ column }}_to_{{ level }}
+        {%- endfor %}
+        {%- endfor %}
     from triple_claims
     inner join claim_counts
         on triple_claims.claim_key = claim_counts.claim_key
+    left join claim_support_levels
+        on triple_claims.claim_key = claim_support_levels.claim_key
     group by triple_claims.triple_id
 
 )
@@ -61,10 +80,18 @@ select
         'n_supporting_curated', 'n_supporting_curated_exact', 'n_undirected_curated',
         'n_undirected_curated_exact', 'n_contradicting_pmids', 'n_contradicting_curated',
         'n_hazard_pmids', 'n_reverse_pmids'] %}
-    cast(coalesce(best_counts.{{ column }}, 0) as integer) as {{ column }}
-    {{- ',' if not loop.last }}
+    cast(coalesce(best_counts.{{ column }}, 0) as integer) as {{ column }},
     {%- endfor %}
+    {%- for level in match_level_names() %}
+    {%- for column in ['n_pmids', 'n_curated', 'n_undirected'] %}
+    cast(coalesce(best_counts.{{ column }}_to_{{ level }}, 0) as integer)
+        as {{ column }}_to_{{ level }},
+    {%- endfor %}
+    {%- endfor %}
+    triple_lift.ehr_lift
 from triples
 cross join loaded
 left join best_counts
     on triples.triple_id = best_counts.triple_id
+left join triple_lift
+    on triples.triple_id = triple_lift.triple_id

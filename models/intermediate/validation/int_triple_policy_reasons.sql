@@ -44,6 +44,12 @@ conflict_rules as (
 
 ),
 
+match_levels as (
+
+    select * from {{ ref('match_levels') }}
+
+),
+
 enabled_rules as (
 
     select
@@ -83,82 +89,62 @@ conflicting as (
 
 ),
 
--- What each policy lets count. The shares compare like with like: negation and the opposite are
--- read at the exact pair, so is the support they are weighed against.
+-- The widest match level that a policy lets count.
+level_caps as (
+
+    select
+        max(level_rank) as widest_rank,
+        max(case when not is_inherited then level_rank end) as own_rank
+    from match_levels
+
+),
+
+policies as (
+
+    select
+        evidence_policies.*,
+        case
+            when evidence_policies.uses_inherited then level_caps.widest_rank
+            else level_caps.own_rank
+        end as max_level_rank
+    from evidence_policies
+    cross join level_caps
+
+),
+
 counted as (
 
     select
-        triples.triple_id,
-        evidence_policies.policy,
-        evidence_policies.min_supporting_pmids,
-        evidence_policies.min_negative_pmids,
-        evidence_policies.max_negative_share,
-        evidence_policies.min_ambiguous_pmids,
-        evidence_policies.max_hazard_share,
-        evidence_policies.min_direction_share,
-        triple_counts.is_kb_loaded,
-        triple_counts.n_claims,
-        case
-            when evidence_policies.uses_inherited then triple_counts.n_supporting_pmids
-            else triple_counts.n_supporting_pmids_exact
-        end as n_supporting_pmids,
-        case
-            when not evidence_policies.uses_curated then 0
-            when evidence_policies.uses_inherited then triple_counts.n_supporting_curated
-            else triple_counts.n_supporting_curated_exact
-        end as n_supporting_curated,
-        case
-            when not evidence_policies.uses_undirected or triples.task <> 'px' then 0
-            when evidence_policies.uses_inherited then triple_counts.n_undirected_curated
-            else triple_counts.n_undirected_curated_exact
-        end as n_undirected_curated,
-        triple_counts.n_supporting_pmids_exact
-            + case
-                when evidence_policies.uses_curated then triple_counts.n_supporting_curated_exact
-                else 0
-            end as n_exact,
-        triple_counts.n_contradicting_pmids,
-        case
-            when evidence_policies.uses_curated then triple_counts.n_contradicting_curated
-            else 0
-        end as n_contradicting_curated,
-        triple_counts.n_hazard_pmids,
-        triple_counts.n_reverse_pmids
+        triples.task,
+        triple_counts.*
     from triples
-    cross join evidence_policies
     inner join triple_counts
         on triples.triple_id = triple_counts.triple_id
+
+),
+
+weighed as (
+
+    select
+        counted.triple_id,
+        policies.policy,
+        counted.is_kb_loaded,
+        counted.n_claims,
+        {{ support_level_rank('counted', 'policies') }} as level_rank,
+        {{ ambiguity_reason('counted', 'policies') }} as reason_unambiguous_relation,
+        {{ negation_reason('counted', 'policies') }} as reason_no_negative_evidence,
+        {{ lift_reason('counted', 'policies') }} as reason_ehr_lift
+    from counted
+    cross join policies
 
 ),
 
 decided as (
 
     select
-        triple_id,
-        policy,
-        case
-            when not is_kb_loaded then 'kb_not_loaded'
-            when n_claims = 0 then null
-            when n_supporting_pmids >= min_supporting_pmids then null
-            when n_supporting_curated + n_undirected_curated > 0 then null
-            else 'no_positive_support'
-        end as reason_positive_support,
-        case
-            when n_hazard_pmids >= min_ambiguous_pmids
-                and n_hazard_pmids > max_hazard_share * (n_hazard_pmids + n_exact)
-                then 'ambiguous_relation'
-            when n_reverse_pmids >= min_ambiguous_pmids
-                and n_exact < min_direction_share * (n_exact + n_reverse_pmids)
-                then 'ambiguous_relation'
-        end as reason_unambiguous_relation,
-        case
-            when n_contradicting_curated > 0 then 'negative_evidence'
-            when n_contradicting_pmids >= min_negative_pmids
-                and n_contradicting_pmids
-                    > max_negative_share * (n_contradicting_pmids + n_exact)
-                then 'negative_evidence'
-        end as reason_no_negative_evidence
-    from counted
+        *,
+        {{ support_reason('weighed', 'level_rank') }} as reason_positive_support
+    from weighed
 
 )
 
@@ -172,12 +158,16 @@ select
     decided.reason_no_negative_evidence,
     case
         when conflicting.rule is not null then concat('context_conflict_', conflicting.rule)
-    end as reason_no_context_conflict
+    end as reason_no_context_conflict,
+    decided.reason_ehr_lift,
+    match_levels.match_level
 from decided
 inner join grounded
     on decided.triple_id = grounded.triple_id
 inner join mapped
     on decided.triple_id = mapped.triple_id
+left join match_levels
+    on decided.level_rank = match_levels.level_rank
 left join conflicting
     on decided.triple_id = conflicting.triple_id
     and decided.policy = conflicting.policy

@@ -19,6 +19,32 @@ subset as (
 
 ),
 
+distractors as (
+
+    select * from {{ ref('int_distractors') }}
+
+),
+
+critical_pairs as (
+
+    select * from {{ ref('int_context_critical_pairs') }}
+
+),
+
+-- An item shows the first ranks of its template's distractors.
+critical_ranks as (
+
+    select
+        distractors.template_key,
+        min(distractors.rank) as first_rank
+    from distractors
+    inner join critical_pairs
+        on distractors.template_key = critical_pairs.template_key
+        and distractors.cui_id = critical_pairs.cui_id
+    group by all
+
+),
+
 final as (
 
     select
@@ -33,6 +59,8 @@ final as (
         rendered.n_options,
         rendered.variant,
         rendered.n_context,
+        coalesce(rendered.format = 'mcq' and critical_ranks.first_rank < rendered.n_options, false)
+            as context_critical,
 
         ---------- text
         rendered.scenario,
@@ -46,6 +74,8 @@ final as (
         on rendered.item_id = release.item_id
     left join subset
         on rendered.item_id = subset.item_id
+    left join critical_ranks
+        on rendered.template_key = critical_ranks.template_key
 
 )
 

@@ -8,7 +8,7 @@ events as (
 
 code_concepts as (
 
-    select * from {{ ref('int_icd_code_concepts') }}
+    select * from {{ ref('int_code_concepts') }}
 
 ),
 

@@ -1,14 +1,59 @@
 with
 
-clusters as (
+score_clusters as (
 
     select * from {{ ref('int_score_clusters') }}
+
+),
+
+pooled_sources as (
+
+    select * from {{ ref('int_pooled_sources') }}
+    where is_pooled
+
+),
+
+-- Each source, and all that count once; a person of several sources is one cluster.
+clusters as (
+
+    select
+        source,
+        model,
+        mode,
+        task,
+        n_options,
+        person_group,
+        n,
+        n_correct
+    from score_clusters
+
+    union all
+
+    select
+        'all' as source,
+        score_clusters.model,
+        score_clusters.mode,
+        score_clusters.task,
+        score_clusters.n_options,
+        score_clusters.person_group,
+        cast(sum(score_clusters.n) as integer) as n,
+        cast(sum(score_clusters.n_correct) as integer) as n_correct
+    from score_clusters
+    inner join pooled_sources
+        on score_clusters.source = pooled_sources.source
+    group by
+        score_clusters.model,
+        score_clusters.mode,
+        score_clusters.task,
+        score_clusters.n_options,
+        score_clusters.person_group
 
 ),
 
 cells as (
 
     select
+        source,
         model,
         mode,
         task,
@@ -18,6 +63,7 @@ cells as (
         count(*) as n_clusters
     from clusters
     group by
+        source,
         model,
         mode,
         task,
@@ -28,6 +74,7 @@ cells as (
 deviations as (
 
     select
+        cells.source,
         cells.model,
         cells.mode,
         cells.task,
@@ -38,11 +85,13 @@ deviations as (
         ) as sum_squares
     from cells
     inner join clusters
-        on cells.model = clusters.model
+        on cells.source = clusters.source
+        and cells.model = clusters.model
         and cells.mode = clusters.mode
         and cells.task = clusters.task
         and cells.n_options = clusters.n_options
     group by
+        cells.source,
         cells.model,
         cells.mode,
         cells.task,
@@ -59,7 +108,8 @@ estimated as (
             as standard_error
     from cells
     inner join deviations
-        on cells.model = deviations.model
+        on cells.source = deviations.source
+        and cells.model = deviations.model
         and cells.mode = deviations.mode
         and cells.task = deviations.task
         and cells.n_options = deviations.n_options
@@ -69,6 +119,7 @@ estimated as (
 accuracies as (
 
     select
+        source,
         model,
         mode,
         task,

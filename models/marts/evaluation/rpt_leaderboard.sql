@@ -12,22 +12,49 @@ requests as (
 
 ),
 
-clusters as (
+items as (
+
+    select * from {{ ref('dim_items') }}
+
+),
+
+score_clusters as (
 
     select * from {{ ref('int_score_clusters') }}
+
+),
+
+-- Sources that hold the same visits count once.
+pooled_sources as (
+
+    select * from {{ ref('int_pooled_sources') }}
+    where is_pooled
 
 ),
 
 asked as (
 
     select
-        model,
-        mode,
-        count(*) as n_asked
+        requests.model,
+        requests.mode,
+        count(pooled_sources.source) as n_asked
     from requests
+    inner join items
+        on requests.item_id = items.item_id
+    left join pooled_sources
+        on items.source = pooled_sources.source
     group by
-        model,
-        mode
+        requests.model,
+        requests.mode
+
+),
+
+clusters as (
+
+    select score_clusters.*
+    from score_clusters
+    inner join pooled_sources
+        on score_clusters.source = pooled_sources.source
 
 ),
 

@@ -8,7 +8,7 @@ rows_set_aside as (
 
 source_tables as (
 
-    select * from {{ ref('source_tables') }}
+    select * from {{ ref('int_source_tables') }}
 
 ),
 
@@ -21,6 +21,21 @@ terminology_quarantined as (
 predications_quarantined as (
 
     select * from {{ ref('int_predications_quarantined') }}
+
+),
+
+other_bad_rows as (
+
+    select source_table, reason from {{ ref('int_drugbank__bad_rows') }}
+    where action = 'set_aside'
+    union all
+    select source_table, reason from {{ ref('int_pubmed__bad_rows') }}
+    where action = 'set_aside'
+    union all
+    -- Bad predications are among those that int_predications_quarantined counts.
+    select source_table, reason from {{ ref('int_semmeddb__bad_rows') }}
+    where action = 'set_aside'
+        and source_table <> 'semmeddb.predication'
 
 ),
 
@@ -55,6 +70,8 @@ united as (
     select source_table, reason, n_rows from predications_quarantined
     union all
     select source_table, reason, n_rows from completions_quarantined
+    union all
+    select source_table, reason, 1 as n_rows from other_bad_rows
 
 )
 

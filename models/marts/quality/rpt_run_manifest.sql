@@ -14,8 +14,16 @@
     ('mimic_iv', 'diagnoses_icd', none), ('mimic_iv', 'procedures_icd', none),
     ('mimic_iv', 'prescriptions', none), ('mimic_iv', 'emar', none),
     ('mimic_iv', 'd_icd_diagnoses', none), ('mimic_iv', 'd_icd_procedures', none),
+    ('mimic_iii', 'patients', none), ('mimic_iii', 'admissions', none),
+    ('mimic_iii', 'icustays', none), ('mimic_iii', 'diagnoses_icd', none),
+    ('mimic_iii', 'procedures_icd', none), ('mimic_iii', 'prescriptions', none),
+    ('mimic_iii', 'd_icd_diagnoses', none), ('mimic_iii', 'd_icd_procedures', none),
+    ('omop', 'person', none), ('omop', 'visit_occurrence', none),
+    ('omop', 'condition_occurrence', none), ('omop', 'procedure_occurrence', none),
+    ('omop', 'drug_exposure', none), ('omop', 'concept', none), ('omop', 'site_concept', none),
     ('umls', 'atoms', none), ('umls', 'semantic_types', none), ('umls', 'definitions', none),
     ('umls', 'relations', none), ('umls', 'retired_cuis', none), ('umls', 'attributes', none),
+    ('umls', 'name_ranks', none),
     ('semmeddb', 'predications', none), ('semmeddb', 'sentences', ['sentence_id', 'pmid']),
     ('semmeddb', 'predication_aux', ['predication_id']),
     ('semmeddb', 'citations', none), ('semmeddb', 'generic_concepts', none),
@@ -25,6 +33,10 @@
     ('icd', 'icd10cm_titles', none), ('icd', 'icd10pcs_titles', none),
     ('icd', 'icd9cm_tree', none), ('icd', 'icd10cm_tree', none),
     ('atc', 'codes', none), ('atc', 'ingredients', none),
+    ('drugbank', 'vocabulary', none), ('drugbank', 'drugs', none),
+    ('drugbank', 'synonyms', none), ('drugbank', 'atc_codes', none),
+    ('drugbank', 'interactions', none), ('drugbank', 'external_identifiers', none),
+    ('pubmed', 'articles', none),
 ] %}
 with
 
@@ -86,6 +98,24 @@ overall as (
 
 ),
 
+source_classes as (
+
+    -- The sites of an OMOP folder are read as one source.
+    select
+        families.source,
+        max_by(families.data_class, class_ranks.class_rank) as data_class
+    from (
+        select
+            case when source in ('mimic_iv', 'mimic_iii') then source else 'omop' end as source,
+            data_class
+        from data_classes
+    ) as families
+    inner join class_ranks
+        on families.data_class = class_ranks.data_class
+    group by families.source
+
+),
+
 releases as (
 
     select
@@ -102,11 +132,11 @@ select
     inputs.table_name,
     inputs.n_rows,
     inputs.content_digest,
-    data_classes.data_class as source_data_class,
+    source_classes.data_class as source_data_class,
     overall.data_class,
     releases.release_id
 from inputs
-left join data_classes
-    on inputs.source = data_classes.source
+left join source_classes
+    on inputs.source = source_classes.source
 cross join overall
 cross join releases

@@ -14,6 +14,7 @@ concatenated as (
     select
         triple_id,
         policy,
+        match_level,
         concat_ws(
             ',',
             reason_grounded,
@@ -21,7 +22,8 @@ concatenated as (
             reason_positive_support,
             reason_unambiguous_relation,
             reason_no_negative_evidence,
-            reason_no_context_conflict
+            reason_no_context_conflict,
+            reason_ehr_lift
         ) as failed_reason_codes,
         concat_ws(
             ',',
@@ -29,7 +31,8 @@ concatenated as (
             reason_positive_support,
             reason_unambiguous_relation,
             reason_no_negative_evidence,
-            reason_no_context_conflict
+            reason_no_context_conflict,
+            reason_ehr_lift
         ) as kb_reason_codes
     from policy_reasons
 
@@ -40,5 +43,6 @@ select
     policy,
     case when failed_reason_codes = '' then 'accepted' else 'rejected' end as verdict,
     case when kb_reason_codes = '' then 'accepted' else 'rejected' end as kb_verdict,
-    nullif(failed_reason_codes, '') as failed_reason_codes
+    nullif(failed_reason_codes, '') as failed_reason_codes,
+    match_level
 from concatenated

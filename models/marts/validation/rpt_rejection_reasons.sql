@@ -1,9 +1,9 @@
 {{ config(tags=['portable']) }}
 
-with
-
 {%- set checks = ['grounded', 'mapped', 'positive_support', 'unambiguous_relation',
-    'no_negative_evidence', 'no_context_conflict'] %}
+    'no_negative_evidence', 'no_context_conflict', 'ehr_lift'] %}
+
+with
 
 policy_reasons as (
 
@@ -11,40 +11,41 @@ policy_reasons as (
 
 ),
 
-triples as (
-
-    select * from {{ ref('fct_triples') }}
-
-),
-
-triple_proposals as (
-
-    select * from {{ ref('fct_triple_proposals') }}
-
-),
-
 generated as (
 
-    select distinct
-        triples.triple_id,
-        triples.task,
-        triple_proposals.generator
-    from triples
-    inner join triple_proposals
-        on triples.triple_id = triple_proposals.triple_id
+    select * from {{ ref('int_triple_generators') }}
 
 ),
 
 totals as (
 
     select
+        source,
         task,
         generator,
         count(*) as n_triples
     from generated
     group by
+        source,
         task,
         generator
+
+),
+
+numbered as (
+
+    select
+        *,
+        {%- for check in checks %}
+        case when reason_{{ check }} is not null then 1 else 0 end
+            {{- ' +' if not loop.last else ' as n_reasons,' }}
+        {%- endfor %}
+        case
+            {%- for check in checks %}
+            when reason_{{ check }} is not null then '{{ check }}'
+            {%- endfor %}
+        end as first_check
+    from policy_reasons
 
 ),
 
@@ -54,8 +55,10 @@ reasons as (
         triple_id,
         policy,
         '{{ check }}' as check_name,
-        reason_{{ check }} as reason_code
-    from policy_reasons
+        reason_{{ check }} as reason_code,
+        first_check,
+        n_reasons
+    from numbered
     where reason_{{ check }} is not null
     {{- '\n\n    union all\n' if not loop.last }}
     {%- endfor %}
@@ -66,16 +69,20 @@ counted as (
 
     select
         reasons.policy,
+        generated.source,
         generated.task,
         generated.generator,
         reasons.check_name,
         reasons.reason_code,
-        count(*) as n
+        count(*) as n_any,
+        sum(case when reasons.first_check = reasons.check_name then 1 else 0 end) as n_first,
+        sum(case when reasons.n_reasons = 1 then 1 else 0 end) as n_only
     from reasons
     inner join generated
         on reasons.triple_id = generated.triple_id
     group by
         reasons.policy,
+        generated.source,
         generated.task,
         generated.generator,
         reasons.check_name,
@@ -85,14 +92,18 @@ counted as (
 
 select
     counted.policy,
+    counted.source,
     counted.task,
     counted.generator,
     counted.check_name,
     counted.reason_code,
-    counted.n,
+    counted.n_any,
+    cast(counted.n_first as bigint) as n_first,
+    cast(counted.n_only as bigint) as n_only,
     totals.n_triples,
-    {{ share('counted.n', 'totals.n_triples') }} as share_of_triples
+    {{ share('counted.n_any', 'totals.n_triples') }} as share_of_triples
 from counted
 inner join totals
-    on counted.task = totals.task
+    on counted.source = totals.source
+    and counted.task = totals.task
     and counted.generator = totals.generator

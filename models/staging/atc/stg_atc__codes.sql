@@ -9,4 +9,6 @@ select
     try_cast(level as integer) as level,
     parent_code,
     name,
+    _file as source_file,
+    _row as source_row,
 from codes

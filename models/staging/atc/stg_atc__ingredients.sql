@@ -8,4 +8,6 @@ select
     cui,
     ingredient_name,
     atc_code,
+    _file as source_file,
+    _row as source_row,
 from ingredients

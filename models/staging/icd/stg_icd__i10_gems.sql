@@ -1,6 +1,35 @@
 with gems as (
 
-    select * from {{ raw('icd', 'i10_gems') }}
+    select
+        rtrim(line) as line,
+        _file as source_file,
+        _row as source_row,
+    from {{ raw('icd', 'i10_gems') }}
+
+),
+
+-- code, blank, target, blank, three flags, scenario, choice list
+checked as (
+
+    select
+        *,
+        case
+            when not coalesce(regexp_full_match(line, '.{7} .{5} [01]{3}[0-9]{2}'), false)
+                then 'wrong_width'
+        end as line_problem,
+    from gems
+
+),
+
+-- a line of another width keeps its place and loses its shifted fields
+read as (
+
+    select
+        case when line_problem is null then line end as line,
+        line_problem,
+        source_file,
+        source_row,
+    from checked
 
 )
 
@@ -12,4 +41,7 @@ select
     substr(line, 17, 1) = '1' as is_combination,
     try_cast(substr(line, 18, 1) as integer) as scenario,
     try_cast(substr(line, 19, 1) as integer) as choice_list,
-from gems
+    line_problem,
+    source_file,
+    source_row,
+from read

@@ -8,4 +8,6 @@ select
     code,
     parent_code,
     title,
+    _file as source_file,
+    _row as source_row,
 from tree

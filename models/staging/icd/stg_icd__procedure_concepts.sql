@@ -11,4 +11,6 @@ select
     cui,
     concept_name,
     role,
+    _file as source_file,
+    _row as source_row,
 from procedure_concepts

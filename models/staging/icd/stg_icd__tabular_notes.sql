@@ -9,4 +9,6 @@ select
     note_type,
     note,
     target_codes,
+    _file as source_file,
+    _row as source_row,
 from notes

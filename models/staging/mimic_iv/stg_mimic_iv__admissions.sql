@@ -18,7 +18,14 @@ renamed as (
 
         ---------- timestamps
         try_cast(admittime as timestamp) as admittime,
-        try_cast(dischtime as timestamp) as dischtime
+        try_cast(dischtime as timestamp) as dischtime,
+
+        ---------- reading
+        {{ unreadable_columns({'admittime': 'timestamp', 'dischtime': 'timestamp'}) }}
+            as unreadable_columns,
+        _file as source_file,
+        _row as source_row,
+        {{ swallowed_lines() }} as is_torn_line
     from raw_admissions
 
 )

@@ -18,7 +18,14 @@ renamed as (
 
         ---------- numbers
         try_cast(seq_num as integer) as seq_num,
-        try_cast(icd_version as integer) as icd_version
+        try_cast(icd_version as integer) as icd_version,
+
+        ---------- reading
+        {{ unreadable_columns({'seq_num': 'integer', 'icd_version': 'integer'}) }}
+            as unreadable_columns,
+        _file as source_file,
+        _row as source_row,
+        {{ swallowed_lines() }} as is_torn_line
     from raw_diagnoses_icd
 
 )

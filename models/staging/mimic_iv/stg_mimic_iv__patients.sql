@@ -21,7 +21,15 @@ renamed as (
         try_cast(anchor_year as integer) as anchor_year,
 
         ---------- timestamps
-        try_cast(dod as timestamp) as dod
+        try_cast(dod as timestamp) as dod,
+
+        ---------- reading
+        {{ unreadable_columns({'anchor_age': 'integer', 'anchor_year': 'integer',
+            'dod': 'timestamp'}) }}
+            as unreadable_columns,
+        _file as source_file,
+        _row as source_row,
+        {{ swallowed_lines() }} as is_torn_line
     from raw_patients
 
 )

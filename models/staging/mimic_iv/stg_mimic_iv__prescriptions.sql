@@ -22,7 +22,14 @@ renamed as (
 
         ---------- timestamps
         try_cast(starttime as timestamp) as starttime,
-        try_cast(stoptime as timestamp) as stoptime
+        try_cast(stoptime as timestamp) as stoptime,
+
+        ---------- reading
+        {{ unreadable_columns({'starttime': 'timestamp', 'stoptime': 'timestamp'}) }}
+            as unreadable_columns,
+        _file as source_file,
+        _row as source_row,
+        {{ swallowed_lines() }} as is_torn_line
     from raw_prescriptions
 
 )

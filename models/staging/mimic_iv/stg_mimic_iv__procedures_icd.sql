@@ -21,7 +21,15 @@ renamed as (
         try_cast(icd_version as integer) as icd_version,
 
         ---------- timestamps
-        try_cast(chartdate as timestamp) as chartdate
+        try_cast(chartdate as timestamp) as chartdate,
+
+        ---------- reading
+        {{ unreadable_columns({'seq_num': 'integer', 'icd_version': 'integer',
+            'chartdate': 'timestamp'}) }}
+            as unreadable_columns,
+        _file as source_file,
+        _row as source_row,
+        {{ swallowed_lines() }} as is_torn_line
     from raw_procedures_icd
 
 )

@@ -19,7 +19,11 @@ renamed as (
         edat as entry_date,
 
         ---------- numbers
-        try_cast(pyear as integer) as pyear
+        try_cast(pyear as integer) as pyear,
+
+        ---------- where it came from
+        {{ semmeddb_row() }} as source_row,
+        _problem as line_problem
     from raw_citations
 
 )

@@ -15,7 +15,11 @@ renamed as (
         cui,
 
         ---------- strings
-        preferred_name
+        preferred_name,
+
+        ---------- where it came from
+        {{ semmeddb_row() }} as source_row,
+        _problem as line_problem
     from raw_generic_concept
 
 )

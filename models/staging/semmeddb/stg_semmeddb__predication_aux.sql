@@ -16,7 +16,11 @@ renamed as (
         try_cast(predication_id as bigint) as predication_id,
 
         ---------- strings
-        indicator_type
+        indicator_type,
+
+        ---------- where it came from
+        {{ semmeddb_row() }} as source_row,
+        _problem as line_problem
     from raw_predication_aux
 
 )

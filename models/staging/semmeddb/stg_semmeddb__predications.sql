@@ -23,7 +23,11 @@ renamed as (
 
         ---------- numbers
         try_cast(subject_novelty as integer) as subject_novelty,
-        try_cast(object_novelty as integer) as object_novelty
+        try_cast(object_novelty as integer) as object_novelty,
+
+        ---------- where it came from
+        {{ semmeddb_row() }} as source_row,
+        _problem as line_problem
     from raw_predication
 
 )

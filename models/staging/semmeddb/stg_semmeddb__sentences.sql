@@ -16,7 +16,13 @@ renamed as (
         pmid,
 
         ---------- strings
-        sentence
+        sentence,
+        type as sentence_type,
+        coalesce(normalized_section_header, section_header) as section,
+
+        ---------- where it came from
+        {{ semmeddb_row() }} as source_row,
+        _problem as line_problem
     from raw_sentence
 
 )

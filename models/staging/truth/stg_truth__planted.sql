@@ -10,6 +10,7 @@ renamed as (
 
     select
         ---------- strings
+        source,
         subject_id,
         hadm_id,
         target_hadm_id,

@@ -1,12 +1,15 @@
-with definitions as (
+with lines as (
 
-    select * from {{ raw('umls', 'mrdef') }}
+    {{ rrf_lines('mrdef', 8) }}
 
 )
 
 select
-    cui,
-    sab,
-    def as definition,
-    coalesce(suppress, 'N') as suppress,
-from definitions
+    nullif(fields[1], '') as cui,
+    nullif(fields[5], '') as sab,
+    nullif(fields[6], '') as definition,
+    coalesce(nullif(fields[7], ''), 'N') as suppress,
+    line_problem,
+    source_file,
+    source_row,
+from lines

@@ -1,14 +1,17 @@
-with relations as (
+with lines as (
 
-    select * from {{ raw('umls', 'mrrel') }}
+    {{ rrf_lines('mrrel', 16) }}
 
 )
 
 select
-    cui1,
-    rel,
-    cui2,
-    rela,
-    sab,
-    coalesce(suppress, 'N') as suppress,
-from relations
+    nullif(fields[1], '') as cui1,
+    nullif(fields[4], '') as rel,
+    nullif(fields[5], '') as cui2,
+    nullif(fields[8], '') as rela,
+    nullif(fields[11], '') as sab,
+    coalesce(nullif(fields[15], ''), 'N') as suppress,
+    line_problem,
+    source_file,
+    source_row,
+from lines

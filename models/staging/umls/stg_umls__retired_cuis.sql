@@ -1,11 +1,14 @@
-with retired_cuis as (
+with lines as (
 
-    select * from {{ raw('umls', 'mrcui') }}
+    {{ rrf_lines('mrcui', 7) }}
 
 )
 
 select
-    cui1 as cui,
-    rel,
-    cui2 as replacement_cui,
-from retired_cuis
+    nullif(fields[1], '') as cui,
+    nullif(fields[3], '') as rel,
+    nullif(fields[6], '') as replacement_cui,
+    line_problem,
+    source_file,
+    source_row,
+from lines

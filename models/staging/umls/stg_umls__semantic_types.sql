@@ -1,11 +1,14 @@
-with semantic_types as (
+with lines as (
 
-    select * from {{ raw('umls', 'mrsty') }}
+    {{ rrf_lines('mrsty', 6) }}
 
 )
 
 select
-    cui,
-    tui,
-    sty,
-from semantic_types
+    nullif(fields[1], '') as cui,
+    nullif(fields[2], '') as tui,
+    nullif(fields[4], '') as sty,
+    line_problem,
+    source_file,
+    source_row,
+from lines

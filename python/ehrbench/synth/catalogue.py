@@ -76,17 +76,6 @@ class Catalogue:
     parents: dict[str, set[str]] = field(default_factory=dict)
     children: dict[str, set[str]] = field(default_factory=dict)
 
-    def ancestors(self, key: str) -> set[str]:
-        """Every concept above ``key``, any number of steps."""
-        found: set[str] = set()
-        todo = list(self.parents.get(key, ()))
-        while todo:
-            parent = todo.pop()
-            if parent not in found:
-                found.add(parent)
-                todo.extend(self.parents.get(parent, ()))
-        return found
-
     def descendants(self, key: str) -> set[str]:
         """Every concept below ``key``, any number of steps."""
         found: set[str] = set()
@@ -127,6 +116,8 @@ def _check(catalogue: Catalogue) -> None:
         "causes": ("cause", "effect"),
         "adverse": ("treatment", "effect"),
         "contraindicated": ("treatment", "disease"),
+        "curated": ("treatment", "disease"),
+        "interactions": ("a", "b"),
         "hierarchy": ("child", "parent"),
         "other_facts": ("subject", "object"),
         "definitions": ("concept",),
@@ -143,7 +134,7 @@ def _check(catalogue: Catalogue) -> None:
                         f"{table}.csv row {number} column {column}: unknown key {row[column]!r}"
                     )
             pair = tuple(row[column] for column in columns)
-            if table == "coexists":
+            if table in ("coexists", "interactions"):
                 pair = tuple(sorted(pair))
             if table in ("drug_forms", "drug_parts", "order_set"):
                 pair += tuple(row.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ehrbench.synth.catalogue import CODE_SYSTEMS, Catalogue, split
@@ -41,6 +42,12 @@ def plain(code: str) -> str:
     return code.replace(".", "")
 
 
+def snomed(cui: str) -> str:
+    """A made-up SNOMED CT code of a concept; its length is right, its check digit is not."""
+    digits = f"99{cui[1:]}10"
+    return digits + ("1" if sum(map(int, digits)) % 2 else "2")
+
+
 def chain(code: str) -> list[str]:
     """The shorter codes above a dotted ICD code, nearest first (I50.23 -> I50.2, I50)."""
     found = []
@@ -67,7 +74,7 @@ def diagnosis_codes(catalogue: Catalogue) -> list[dict]:
                         "key": key,
                     }
                 )
-    for table in ("status_codes", "extra_codes"):
+    for table in ("status_codes", "extra_codes", "newborn_codes"):
         for row in catalogue.tables[table]:
             for version, system in CODE_SYSTEMS.items():
                 rows.append(
@@ -110,8 +117,34 @@ def truth_codes(catalogue: Catalogue) -> list[list[str]]:
             texts[form] = (cui, "exact") if row["mapped"] == "yes" else ("", "none")
     for text in (*BASE_TEXTS, ADDITIVE_BASE):
         texts[text] = ("", "none")
+    for row in catalogue.drugs.values():
+        # Names of standard concepts, and NDCs, which stand where a site keeps no text.
+        texts.setdefault(row["name"], (row["cui"], "exact"))
+        texts.setdefault(row["ndc"], (row["cui"], "exact"))
+        if has_clinical_drug(row):
+            texts.setdefault(clinical_drug(row), (row["cui"], "exact"))
+    for table in ("diagnoses", "procedures"):
+        for row in catalogue.tables[table]:
+            rows.append(["SNOMEDCT_US", snomed(row["cui"]), row["cui"], "exact"])
+    known = {(row[0], row[1]) for row in rows}
+    for row in catalogue.tables["header_codes"]:
+        if (row["code_system"], row["code"]) not in known:
+            rows.append([row["code_system"], row["code"], "", "none"])
     rows += [["DRUG_TEXT", text, *found] for text, found in texts.items()]
     return sorted(rows)
+
+
+def clinical_drug(drug: dict) -> str:
+    """Name of a clinical drug with strength and form, as RxNorm writes it."""
+    amount, unit, form = drug["strength"].split(" ")
+    return f"{drug['name']} {amount} {unit.upper()} Oral {form}"
+
+
+def has_clinical_drug(drug: dict) -> bool:
+    """Whether the strength reads as a plain amount of a tablet or capsule."""
+    return drug["tty"] == "IN" and bool(
+        re.fullmatch(r"[\d.]+ mg (Tablet|Capsule)", drug["strength"])
+    )
 
 
 def general_equivalences(catalogue: Catalogue) -> tuple[list[str], list[str]]:

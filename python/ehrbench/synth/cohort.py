@@ -17,6 +17,7 @@ import datetime as dt
 import itertools
 import random
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ from ehrbench.synth.catalogue import Catalogue, category, split
 from ehrbench.synth.facts import digest, generator, hubs
 from ehrbench.synth.files import gzip_text
 
+SOURCE = "mimic_iv"
 FIRST_SUBJECT = 90_000_001
 FIRST_ADMISSION = 900_000_000
 FIRST_PHARMACY = 100_000_000
@@ -55,7 +57,7 @@ HEADERS = {
     "d_icd_diagnoses": "icd_code,icd_version,long_title",
     "d_icd_procedures": "icd_code,icd_version,long_title",
 }
-PLANTED_HEADER = "subject_id,hadm_id,target_hadm_id,task,relation,subject_cui,object_cui"
+PLANTED_HEADER = "source,subject_id,hadm_id,target_hadm_id,task,relation,subject_cui,object_cui"
 
 ADMISSION_TYPES = (
     ("EW EMER.", 38),
@@ -262,22 +264,22 @@ def _timeline(rng: random.Random, number: int) -> list[Visit]:
     return visits
 
 
-def _targets(visits: list[Visit]) -> list[int | None]:
+def targets(visits: list[Visit], aside: set[str] = OBSERVATION_TYPES) -> list[int | None]:
     """For each visit the place of the next inpatient stay that a prognosis may aim at.
 
-    None for observation stays, for stays at most a day apart (they count as one) and for gaps over
-    the horizon.
+    None for visits that are no inpatient stay (their kind is in ``aside``), for stays at most a day
+    apart (they count as one) and for gaps over the horizon.
     """
     found: list[int | None] = [None] * len(visits)
     for place, visit in enumerate(visits):
-        if visit.kind in OBSERVATION_TYPES:
+        if visit.kind in aside:
             continue
         after = visits[place + 1 :]
         near = dt.timedelta(hours=MERGE_HOURS)
         if after and after[0].admitted - visit.discharged <= near:
             continue
         for step, other in enumerate(after, start=place + 1):
-            if other.kind not in OBSERVATION_TYPES:
+            if other.kind not in aside:
                 gap = other.admitted - visit.discharged
                 if near < gap <= dt.timedelta(days=HORIZON_DAYS - 1):
                     found[place] = step
@@ -311,7 +313,7 @@ class Maker:
         """Whether a disease brings this one along: common ones come along more often."""
         return rng.random() < min(0.3, 0.028 * self.weight[key])
 
-    def _chronic(self, rng: random.Random, age: int, sex: str) -> dict[str, str | None]:
+    def chronic(self, rng: random.Random, age: int, sex: str) -> dict[str, str | None]:
         """Chronic diseases of a patient, each with the disease that brought it (or None)."""
         t = self.tables
         found: dict[str, str | None] = {}
@@ -327,7 +329,7 @@ class Maker:
                         found[other] = key
         return found
 
-    def _fill_diagnoses(
+    def fill_diagnoses(
         self,
         rng: random.Random,
         visit: Visit,
@@ -374,7 +376,7 @@ class Maker:
         kept = set(visit.diagnoses)
         return [pair for pair in brought if set(pair) <= kept]
 
-    def _fill_treatments(self, rng: random.Random, visit: Visit) -> list[tuple[str, str]]:
+    def fill_treatments(self, rng: random.Random, visit: Visit) -> list[tuple[str, str]]:
         """Choose drugs and procedures because of diagnoses; returns (diagnosis, treatment)."""
         t = self.tables
         avoid = set().union(*(t.contraindicated.get(d, set()) for d in visit.diagnoses))
@@ -411,7 +413,7 @@ class Maker:
                 visit.procedures.append(procedure)
         return because
 
-    def _plant_next(
+    def plant_next(
         self, rng: random.Random, visit: Visit, target: Visit, blocked: set[str], sex: str
     ) -> list[tuple[str, str, str]]:
         """Complications and adverse effects (relation, subject, object) for the target visit."""
@@ -632,8 +634,8 @@ class Maker:
         sex = rng.choice("MF")
         age = min(91, max(18, int(rng.gauss(62, 17))))
         visits = _timeline(rng, number)
-        targets = _targets(visits)
-        chronic = self._chronic(rng, age, sex)
+        aims = targets(visits)
+        chronic = self.chronic(rng, age, sex)
         forced: dict[int, list[str]] = defaultdict(list)
         state = {"poe": 0, "pharmacy": 0, "emar": 0, "number": number}
         statuses = self.catalogue.tables["status_codes"]
@@ -644,8 +646,8 @@ class Maker:
         insurance = rng.choice(("Medicare", "Other", "Medicaid"))
         admissions = []
         for place, visit in enumerate(visits):
-            pairs = self._fill_diagnoses(rng, visit, chronic, forced[place], sex)
-            because = self._fill_treatments(rng, visit)
+            pairs = self.fill_diagnoses(rng, visit, chronic, forced[place], sex)
+            because = self.fill_treatments(rng, visit)
             for extra, row in enumerate(self.catalogue.tables["extra_codes"]):
                 if rng.random() < float(row["probability"]):
                     visit.extra.append(extra)
@@ -663,10 +665,10 @@ class Maker:
                 plant.append(
                     [subject, visit.hadm_id, None, "tx", "treat_with", self.cui[a], self.cui[b]]
                 )
-            if targets[place] is not None:
-                target = visits[targets[place]]
-                for relation, a, b in self._plant_next(rng, visit, target, blocked, sex):
-                    forced[targets[place]].append(b)
+            if aims[place] is not None:
+                target = visits[aims[place]]
+                for relation, a, b in self.plant_next(rng, visit, target, blocked, sex):
+                    forced[aims[place]].append(b)
                     plant.append(
                         [subject, visit.hadm_id, target.hadm_id, "px", relation]
                         + [self.cui[a], self.cui[b]]
@@ -736,20 +738,33 @@ def _dictionaries(catalogue: Catalogue, hosp: Path) -> dict[str, int]:
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(HEADERS[name].split(","))
             writer.writerows([*key, table[key]] for key in sorted(table))
-        counts[f"mimic_iv/hosp/{name}.csv.gz"] = len(table)
+        counts[f"{SOURCE}/hosp/{name}.csv.gz"] = len(table)
     return counts
 
 
-def write(
-    catalogue: Catalogue, seed: int, patients: int, raw: Path, truth: Path
-) -> dict[str, int]:
-    """Write the hosp tables and truth_planted.csv; returns row counts by path.
-
-    ``patients`` is any number from 1; the range of made-up ids ends at 10,000,000.
+def blocks(patients: int, seed: int) -> Iterator[int]:
+    """Patient numbers in the order of the files: mixed within blocks, whatever the cohort's size.
     """
-    hosp = raw / "mimic_iv" / "hosp"
-    maker = Maker(catalogue, seed)
-    counts = _dictionaries(catalogue, hosp)
+    for first in range(0, patients, BLOCK):
+        block = range(first, min(first + BLOCK, patients))
+        yield from sorted(block, key=lambda number: digest(seed, "order", number))
+
+
+def write(
+    maker: Maker,
+    seed: int,
+    patients: int,
+    raw: Path,
+    plant: Callable[[str, list[list]], None],
+    also: Callable[[int, Patient], None],
+) -> dict[str, int]:
+    """Write the hosp tables, and hand the planted facts and every patient on.
+
+    ``patients`` is any number from 1; the range of made-up ids ends at 10,000,000. Returns row
+    counts by path below ``raw``.
+    """
+    hosp = raw / SOURCE / "hosp"
+    counts = _dictionaries(maker.catalogue, hosp)
     names = [name for name in HEADERS if not name.startswith("d_")]
     with ExitStack() as stack:
         writers = {}
@@ -757,22 +772,12 @@ def write(
             out = stack.enter_context(gzip_text(hosp / f"{name}.csv.gz"))
             writers[name] = csv.writer(out, lineterminator="\n")
             writers[name].writerow(HEADERS[name].split(","))
-            counts[f"mimic_iv/hosp/{name}.csv.gz"] = 0
-        truth.mkdir(parents=True, exist_ok=True)
-        planted_file = stack.enter_context(
-            open(truth / "truth_planted.csv", "w", encoding="utf-8", newline="")
-        )
-        planted = csv.writer(planted_file, lineterminator="\n")
-        planted.writerow(PLANTED_HEADER.split(","))
-        counts["truth/truth_planted.csv"] = 0
-        for first in range(0, patients, BLOCK):
-            block = list(range(first, min(first + BLOCK, patients)))
-            block.sort(key=lambda number: digest(seed, "order", number))
-            for number in block:
-                made = maker.patient(number)
-                for name in names:
-                    writers[name].writerows(made.rows[name])
-                    counts[f"mimic_iv/hosp/{name}.csv.gz"] += len(made.rows[name])
-                planted.writerows(made.planted)
-                counts["truth/truth_planted.csv"] += len(made.planted)
+            counts[f"{SOURCE}/hosp/{name}.csv.gz"] = 0
+        for number in blocks(patients, seed):
+            made = maker.patient(number)
+            for name in names:
+                writers[name].writerows(made.rows[name])
+                counts[f"{SOURCE}/hosp/{name}.csv.gz"] += len(made.rows[name])
+            plant(SOURCE, made.planted)
+            also(number, made)
     return counts

@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ehrbench.synth.catalogue import Catalogue
+from ehrbench.synth.catalogue import CODE_SYSTEMS, Catalogue
 
 HUB_DESCENDANTS = 40
 
@@ -128,6 +128,11 @@ def statements(catalogue: Catalogue, seed: int) -> list[Statement]:
                 fact="contraindicated",
             )
         )
+    for row in tables["curated"]:
+        fact = "adverse" if row["rela"] == "induces" else "prevents"
+        curated.append(
+            Statement(row["treatment"], row["rela"], row["disease"], kb="umls", fact=fact)
+        )
     found = treats + _with_pmids(seed, other, OTHER_SURVIVAL) + extra + curated
     merged: dict[tuple, Statement] = {}
     for row in found:
@@ -158,20 +163,45 @@ def unspecified(catalogue: Catalogue) -> set[str]:
     return found
 
 
+def tree_links(catalogue: Catalogue) -> set[tuple[str, str]]:
+    """(child, parent) by the trees of the code systems: the concept of a code, and that of the
+    nearest code above it that has one."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for key, row in catalogue.diagnoses.items():
+        for version, system in CODE_SYSTEMS.items():
+            if row[f"icd{version}"] and row[f"level{version}"] == "exact":
+                found[(system, row[f"icd{version}"])].add(key)
+    for row in catalogue.tables["icd_parents"]:
+        if row["concept"]:
+            found[(row["code_system"], row["code"])].add(row["concept"])
+    links = set()
+    for (system, code), keys in found.items():
+        head, _, tail = code.partition(".")
+        above = [f"{head}.{tail[:length]}".rstrip(".") for length in range(len(tail) - 1, -1, -1)]
+        named = [found[(system, other)] for other in above if (system, other) in found]
+        if named:
+            links |= {(key, parent) for key in keys for parent in named[0] if key != parent}
+    return links
+
+
 class Reach:
     """From a concept of evidence to the concepts of claims that it supports, at most one step."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.hubs = hubs(catalogue)
         self.unspecified = unspecified(catalogue)
-        self.catalogue = catalogue
+        self.parents = {key: set(found) for key, found in catalogue.parents.items()}
+        self.children = {key: set(found) for key, found in catalogue.children.items()}
+        for child, parent in tree_links(catalogue):
+            self.parents.setdefault(child, set()).add(parent)
+            self.children.setdefault(parent, set()).add(child)
 
     def steps(self, key: str) -> set[str]:
         """Claim concepts one step away from evidence about ``key``."""
         found = set()
         if key not in self.hubs:
-            found |= self.catalogue.children.get(key, set())
-        for parent in self.catalogue.parents.get(key, set()):
+            found |= self.children.get(key, set())
+        for parent in self.parents.get(key, set()):
             if parent in self.unspecified and parent not in self.hubs:
                 found.add(parent)
         return found
@@ -226,7 +256,7 @@ def claims(catalogue: Catalogue, rows: list[Statement]) -> dict[tuple, dict[str,
                     hazard["adverse_of"].add((s, o))
             if p == "PREVENTS" and not row.negated:
                 hazard["adverse_of"].add((s, o))
-            if p in ("CAUSES", "PREDISPOSES"):
+            if p in ("CAUSES", "PREDISPOSES", "induces"):
                 target["adverse_of"].add((s, o))
             if p in ("CAUSES", "COMPLICATES", "PREDISPOSES", "AUGMENTS") and not row.negated:
                 hazard["treat_with"].add((o, s))

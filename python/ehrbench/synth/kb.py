@@ -11,11 +11,13 @@ from pathlib import Path
 from ehrbench.synth import codes
 from ehrbench.synth.catalogue import SEMANTIC_TYPES, Catalogue, split
 from ehrbench.synth.facts import Statement, digest, generator
-from ehrbench.synth.files import NULL, dump_row, gzip_text, write_csv, write_lines
+from ehrbench.synth.files import NULL, dump_row, gzip_text, write_lines
+from ehrbench.synth.references import substances, write_atc, write_drugbank, write_pubmed
 
 FIRST_PMID = 90_000_001
 LAST_PMID = 99_999_999
-RETIRED_CUI, RETIRED_KEY = "C9999001", "cdiff"
+RETIRED_KEY = "cdiff"
+RETIRED_CUI, RETIRED_EARLIER = "C9999001", "C9999002"  # the earlier one was replaced by the other
 GENERIC_KEYS = ("patients", "disease", "therapy", "pharma")
 TIMESTAMP = "2024-01-01 00:00:00"
 
@@ -52,7 +54,26 @@ MRSAB = (
     ("ICD10CM", "ICD-10-CM titles"),
     ("ICD9CM", "ICD-9-CM titles"),
     ("MED-RT", "MED-RT relations"),
+    ("SNOMEDCT_US", "SNOMED CT names"),
+    ("DRUGBANK", "DrugBank names"),
     ("MSHSPA", "Spanish names"),
+)
+
+# Precedence of preferred names, best first.
+NAME_RANKS = (
+    ("MTH", "PN"),
+    ("RXNORM", "MIN"),
+    ("RXNORM", "IN"),
+    ("RXNORM", "PIN"),
+    ("SNOMEDCT_US", "PT"),
+    ("DRUGBANK", "IN"),
+    ("ICD10CM", "PT"),
+    ("ICD10CM", "HT"),
+    ("ICD9CM", "PT"),
+    ("ICD9CM", "HT"),
+    ("RXNORM", "SY"),
+    ("MTH", "SY"),
+    ("MSHSPA", "SY"),
 )
 
 
@@ -77,6 +98,13 @@ def _atoms(catalogue: Catalogue) -> list[tuple]:
         cuis = (row["cui"],) if row["level"] == "exact" else row.get("cuis", ())
         for cui in cuis:
             rows.append((cui, row["code_system"], "PT", row["code"], row["title"], "ENG", "N"))
+    for table in ("diagnoses", "procedures"):
+        for row in catalogue.tables[table]:
+            code = codes.snomed(row["cui"])
+            rows.append((row["cui"], "SNOMEDCT_US", "PT", code, row["name"], "ENG", "N"))
+    for drug in substances(catalogue):
+        name, code = drug["name"], drug["drugbank_id"]
+        rows.append((drug["cui"], "DRUGBANK", "IN", code, name.capitalize(), "ENG", "N"))
     for row in catalogue.tables["icd_parents"]:
         if row["concept"]:
             cui = catalogue.concepts[row["concept"]].cui
@@ -156,6 +184,8 @@ def _write_umls(catalogue: Catalogue, rows: list[Statement], folder: Path) -> di
         both(row["cui"], "RO", concepts[row["drug"]].cui, "has_part", "part_of", "RXNORM")
     back_names = {
         "may_treat": "may_be_treated_by",
+        "may_prevent": "may_be_prevented_by",
+        "induces": "induced_by",
         "contraindicated_with_disease": "has_contraindicated_drug",
     }
     for row in rows:
@@ -170,8 +200,14 @@ def _write_umls(catalogue: Catalogue, rows: list[Statement], folder: Path) -> di
         )
     counts["MRREL.RRF"] = write_lines(folder / "MRREL.RRF", lines)
 
-    retired = f"{RETIRED_CUI}|2020AA|SY|||{concepts[RETIRED_KEY].cui}|Y|"
-    counts["MRCUI.RRF"] = write_lines(folder / "MRCUI.RRF", [retired])
+    # A chain of two replacements; a deleted concept and one with a broader one only have none.
+    retired = [
+        f"{RETIRED_CUI}|2020AA|SY|||{concepts[RETIRED_KEY].cui}|Y|",
+        f"{RETIRED_EARLIER}|2016AB|SY|||{RETIRED_CUI}|Y|",
+        "C9999003|2018AA|DEL|||||",
+        f"C9999004|2019AB|RB|||{concepts['infect'].cui}|Y|",
+    ]
+    counts["MRCUI.RRF"] = write_lines(folder / "MRCUI.RRF", retired)
 
     lines = []
     for row in sorted(catalogue.drugs.values(), key=lambda r: r["cui"]):
@@ -180,6 +216,9 @@ def _write_umls(catalogue: Catalogue, rows: list[Statement], folder: Path) -> di
             f"|{row['ndc']}|N||"
         )
     counts["MRSAT.RRF"] = write_lines(folder / "MRSAT.RRF", lines)
+
+    ranks = [f"{900 - place:04d}|{sab}|{tty}|N|" for place, (sab, tty) in enumerate(NAME_RANKS)]
+    counts["MRRANK.RRF"] = write_lines(folder / "MRRANK.RRF", ranks)
 
     lines = []
     for sab, name in MRSAB:
@@ -224,21 +263,22 @@ def _sentence(catalogue: Catalogue, row: Statement, rng) -> str:
 
 
 def _write_semmeddb(
-    catalogue: Catalogue, rows: list[Statement], seed: int, folder: Path
-) -> dict[str, int]:
+    catalogue: Catalogue, rows: list[Statement], seed: int, folder: Path, pubmed: Path
+) -> tuple[dict[str, int], dict[str, int]]:
     concepts = catalogue.concepts
     generic = {concepts[key].cui for key in GENERIC_KEYS}
     retired = concepts[RETIRED_KEY].cui
 
     def cui_of(key: str, row: Statement) -> str:
-        # Half of the statements about one concept still carry its retired CUI, all rows of each.
-        if concepts[key].cui == retired and digest(seed, row.subject, row.object) % 2 == 0:
-            return RETIRED_CUI
+        # Half of the statements about one concept still carry a retired CUI, all rows of each.
+        draw = digest(seed, row.subject, row.object) % 4
+        if concepts[key].cui == retired and draw % 2 == 0:
+            return RETIRED_EARLIER if draw == 2 else RETIRED_CUI
         return concepts[key].cui
 
     stem = folder / "semmedVER43_2024_R_"
     counts = {}
-    pmids = set()
+    pmids: dict[int, str] = {}
     with (
         gzip_text(Path(f"{stem}PREDICATION.csv.gz"), "latin-1") as predications,
         gzip_text(Path(f"{stem}PREDICATION_AUX.csv.gz"), "latin-1") as aux,
@@ -247,11 +287,11 @@ def _write_semmeddb(
         number = aux_number = 0
         for pmid, row, place in _spread(catalogue, rows, seed):
             number += 1
-            pmids.add(pmid)
             rng = generator(seed, "row", pmid, row.subject, row.predicate, row.negated, row.object)
             subject, obj = concepts[row.subject], concepts[row.object]
             predicate = ("NEG_" if row.negated else "") + row.predicate
             text = _sentence(catalogue, row, rng)
+            pmids.setdefault(pmid, f"Synthetic: a study of {subject.name} and {obj.name}.")
             start = rng.randrange(15, 1500)
             section = rng.choice(("", "", "RESULTS", "CONCLUSIONS"))
             kind, place_in = ("ti", 1) if rng.random() < 0.2 else ("ab", rng.randrange(1, 12))
@@ -319,7 +359,7 @@ def _write_semmeddb(
         for predicate, cui1, name1, semtype1, cui2, name2 in odd:
             number += 1
             pmid = FIRST_PMID + number
-            pmids.add(pmid)
+            pmids.setdefault(pmid, f"Synthetic: notes on {name1}.")
             text = f"Synthetic: {name1} and {name2} were reported."
             sentences.write(
                 dump_row([number, str(pmid), "ab", 1, 20, text, 20 + len(text), "", ""])
@@ -332,9 +372,10 @@ def _write_semmeddb(
             )
         counts["PREDICATION"] = counts["SENTENCE"] = number
         counts["PREDICATION_AUX"] = aux_number
+    years = {pmid: 1985 + digest(seed, "year", pmid) % 39 for pmid in pmids}
     with gzip_text(Path(f"{stem}CITATIONS.csv.gz"), "latin-1") as citations:
         for pmid in sorted(pmids):
-            year = 1985 + digest(seed, "year", pmid) % 39
+            year = years[pmid]
             known = digest(seed, "known", pmid) % 50
             values = ["0000-0000", f"{year} Jun", f"{year}-06-01", year] if known else [NULL] * 4
             citations.write(dump_row([str(pmid), *values]))
@@ -343,27 +384,24 @@ def _write_semmeddb(
         for number, key in enumerate(GENERIC_KEYS, start=1):
             out.write(dump_row([number, concepts[key].cui, concepts[key].name]))
     counts["GENERIC_CONCEPT"] = len(GENERIC_KEYS)
-    return counts
+    # The baseline files lack some of the articles that the dump cites.
+    titles = {p: title for p, title in pmids.items() if digest(seed, "title", p) % 20}
+    return counts, write_pubmed(titles, years, pubmed)
 
 
 def write(catalogue: Catalogue, rows: list[Statement], seed: int, raw: Path) -> dict[str, int]:
-    """Write umls/META, semmeddb, icd and atc under ``raw``; return row counts by path."""
+    """Write umls/META, semmeddb, icd, drugbank, atc and pubmed; return row counts by path."""
     counts = {}
+    semmeddb, pubmed = _write_semmeddb(catalogue, rows, seed, raw / "semmeddb", raw / "pubmed")
     parts = {
         "umls/META": _write_umls(catalogue, rows, raw / "umls" / "META"),
-        "semmeddb": _write_semmeddb(catalogue, rows, seed, raw / "semmeddb"),
+        "semmeddb": semmeddb,
+        "pubmed": pubmed,
         "icd": codes.write_icd(catalogue, raw / "icd"),
+        "drugbank": write_drugbank(catalogue, raw / "drugbank"),
+        "atc": write_atc(catalogue, raw / "atc"),
     }
     for folder, found in parts.items():
         for name, count in found.items():
             counts[f"{folder}/{name}"] = count
-    atc = raw / "atc"
-    counts["atc/atc_codes.csv"] = write_csv(
-        atc / "atc_codes.csv", ["atc_code", "level", "parent_code", "name"], []
-    )
-    counts["atc/ingredient_atc.csv"] = write_csv(
-        atc / "ingredient_atc.csv",
-        ["cui", "ingredient_name", "atc_code", "atc_name", "matched_by", "matched_name"],
-        [],
-    )
     return counts

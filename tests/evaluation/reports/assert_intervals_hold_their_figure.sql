@@ -18,7 +18,7 @@ figures as (
     select
         model,
         mode,
-        concat(task, ' ', n_options) as figure,
+        concat(source, ' ', task, ' ', n_options) as figure,
         accuracy as value,
         accuracy_low as low,
         accuracy_high as high

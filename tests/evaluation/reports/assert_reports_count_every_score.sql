@@ -1,15 +1,49 @@
--- Model × mode in which the scores of the headline arm, rpt_accuracy and rpt_leaderboard do not
--- count the same answers.
+-- Source × model × mode in which the scores of the headline arm, rpt_accuracy and rpt_leaderboard
+-- do not count the same answers. A source that is made from another scored one (seed
+-- source_overlaps) counts by itself, not in `all`.
 with
 
 scores as (
 
     select
+        source,
         model,
         mode,
         count(*) as n
     from {{ ref('fct_scores') }}
     where arm = '{{ var("headline_arm") }}'
+    group by
+        source,
+        model,
+        mode
+
+),
+
+copies as (
+
+    select made.source
+    from {{ ref('source_overlaps') }} as made
+    inner join (select distinct source from scores) as origins
+        on made.derived_from = origins.source
+
+),
+
+expected as (
+
+    select
+        source,
+        model,
+        mode,
+        n
+    from scores
+    union all
+    select
+        'all' as source,
+        model,
+        mode,
+        sum(n) as n
+    from scores
+    where source not in (select source from copies)
     group by
         model,
         mode
@@ -19,11 +53,13 @@ scores as (
 accuracies as (
 
     select
+        source,
         model,
         mode,
         sum(n) as n
     from {{ ref('rpt_accuracy') }}
     group by
+        source,
         model,
         mode
 
@@ -31,25 +67,46 @@ accuracies as (
 
 leaderboard as (
 
-    select * from {{ ref('rpt_leaderboard') }}
+    select
+        'all' as source,
+        *
+    from {{ ref('rpt_leaderboard') }}
+
+),
+
+compared as (
+
+    select
+        coalesce(expected.source, accuracies.source) as source,
+        coalesce(expected.model, accuracies.model) as model,
+        coalesce(expected.mode, accuracies.mode) as mode,
+        expected.n as n_scores,
+        accuracies.n as n_accuracies
+    from expected
+    full outer join accuracies
+        on expected.source = accuracies.source
+        and expected.model = accuracies.model
+        and expected.mode = accuracies.mode
 
 )
 
 select
-    coalesce(leaderboard.model, scores.model, accuracies.model) as model,
-    coalesce(leaderboard.mode, scores.mode, accuracies.mode) as mode,
+    coalesce(leaderboard.source, compared.source) as source,
+    coalesce(leaderboard.model, compared.model) as model,
+    coalesce(leaderboard.mode, compared.mode) as mode,
     leaderboard.n as n_leaderboard,
     leaderboard.n_asked,
-    scores.n as n_scores,
-    accuracies.n as n_accuracies
+    compared.n_scores,
+    compared.n_accuracies
 from leaderboard
-full outer join scores
-    on leaderboard.model = scores.model
-    and leaderboard.mode = scores.mode
-full outer join accuracies
-    on coalesce(leaderboard.model, scores.model) = accuracies.model
-    and coalesce(leaderboard.mode, scores.mode) = accuracies.mode
-where leaderboard.n is distinct from coalesce(scores.n, 0)
-    or leaderboard.n is distinct from coalesce(accuracies.n, 0)
+full outer join compared
+    on leaderboard.source = compared.source
+    and leaderboard.model = compared.model
+    and leaderboard.mode = compared.mode
+where compared.n_scores is distinct from compared.n_accuracies
+    or (
+        coalesce(leaderboard.source, compared.source) = 'all'
+        and leaderboard.n is distinct from coalesce(compared.n_scores, 0)
+    )
     or leaderboard.n > leaderboard.n_asked
     or leaderboard.n <> leaderboard.n_dx + leaderboard.n_tx + leaderboard.n_px

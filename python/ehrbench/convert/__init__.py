@@ -1,4 +1,6 @@
-"""Turn the embedded model (a GGUF file inside a Python package) into an ordinary weights folder."""
+"""Converters: the embedded model (a GGUF file inside a Python package) into a weights folder, here;
+licensed files into the Parquet that dbt reads, in `semmeddb`, `drugbank` and `pubmed`.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,10 @@
+with
+
+raw_manifest as (
+
+    select * from {{ raw('omop', 'manifest') }}
+
+)
+
+select line
+from raw_manifest
