@@ -162,9 +162,9 @@ def wrong_name(site: Path, tables: list[Table]) -> list[str]:
     if not people or people[0].stat().st_size > READ_AT_MOST:
         return []
     try:
-        digest = duckdb.execute(
+        [(digest,)] = query(
             f"select md5(string_agg(id, '|' order by id)) from ({ids(people[0], 'person_id')})"
-        ).fetchone()[0]
+        )
     except duckdb.Error as error:
         return [unreadable("person", error)]
     named = {row["source"] for row in seed("source_overlaps")}
@@ -200,11 +200,11 @@ def rows_without_visits(site: Path, tables: list[Table]) -> list[str]:
             continue
         visits, rows = (ids(file) for file in read)
         try:
-            n_rows, n_lost = duckdb.execute(
+            [(n_rows, n_lost)] = query(
                 f"with visits as ({visits}), rows as ({rows}) "
                 "select count(*), count(*) filter (where id is null "
                 "or id not in (select id from visits where id is not null)) from rows"
-            ).fetchone()
+            )
         except duckdb.Error as error:
             lines.append(unreadable(table, error))
             continue
@@ -214,6 +214,12 @@ def rows_without_visits(site: Path, tables: list[Table]) -> list[str]:
                 "make no event: rebuild the visits"
             )
     return lines
+
+
+def query(sql: str) -> list[tuple]:
+    """Rows of a query on files, on a connection of its own."""
+    with duckdb.connect() as connection:
+        return connection.execute(sql).fetchall()
 
 
 def unreadable(table: str, error: duckdb.Error) -> str:

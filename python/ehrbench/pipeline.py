@@ -323,8 +323,8 @@ def record(extraction_limit: int = 100, answers_limit: int = 300, out: Path | No
     if not convert.is_converted():
         say("converting the embedded model")
         convert.convert_embedded_model()
-    if not recorded.synth_manifest():
-        synthesise()
+    # Always: data of an older version would be answered and never asked.
+    synthesise()
     for shard in completions.shards(store):
         shard.unlink()
     completions.ensure_store(store)

@@ -433,10 +433,11 @@ def test_generate_with_vllm_fills_the_store(plan, tiny_engine, monkeypatch):
     for row in rows[:6]:
         assert list(json.loads(row["option_logprobs"])) == list("ABCD")
     store = f"{plan.store}/**/*.parquet"
-    read = duckdb.sql(
-        "select count(*) from read_parquet('" + store + "') "
-        "where cast(json_extract(option_logprobs, '$.A') as double) < 0"
-    ).fetchall()
+    with duckdb.connect() as connection:
+        read = connection.execute(
+            "select count(*) from read_parquet('" + store + "') "
+            "where cast(json_extract(option_logprobs, '$.A') as double) < 0"
+        ).fetchall()
     assert read == [(6,)]
 
 
