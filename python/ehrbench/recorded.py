@@ -1,4 +1,4 @@
-"""Completions of the embedded model on the synthetic cohort that ship with the project."""
+"""Completions and vectors of the embedded models that ship with the project (synthetic cohort)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ehrbench import completions, generate, paths
-from ehrbench.completions import sql_list
+from ehrbench import completions, embed, generate, paths
+from ehrbench.completions import EMBEDDINGS, VECTOR, sql_list
 from ehrbench.errors import EhrbenchError
 
 MAX_BYTES = 3 * 2**20
@@ -31,6 +31,12 @@ def files(source: Path | None = None) -> dict[str, Path]:
     return {stage: path for stage, path in named.items() if path.is_file()}
 
 
+def vectors_file(source: Path | None = None) -> Path | None:
+    """The recorded vectors, or None without them."""
+    file = (source or folder()) / f"{EMBEDDINGS}.parquet"
+    return file if file.is_file() else None
+
+
 def manifest(source: Path | None = None) -> dict:
     """What was recorded, with which engine and when; empty when nothing is."""
     file = (source or folder()) / paths.MARKER
@@ -41,8 +47,12 @@ def manifest(source: Path | None = None) -> dict:
 
 
 def install(store: Path, source: Path | None = None) -> int:
-    """Copy the recorded completions into a store that holds none; returns the rows copied."""
-    if any(completions.check_shard(shard) for shard in completions.shards(store)):
+    """Copy the recorded completions into a store that holds none; returns the rows copied.
+
+    Vectors go in whenever the store has none of their model.
+    """
+    _install_vectors(store, source)
+    if any(completions.check_shard(shard) for shard in completions.completion_shards(store)):
         return 0
     copied = 0
     for stage, file in files(source).items():
@@ -60,12 +70,30 @@ def install(store: Path, source: Path | None = None) -> int:
     return copied
 
 
+def _install_vectors(store: Path, source: Path | None) -> None:
+    file = vectors_file(source)
+    if file is None:
+        return
+    table = completions.read_shard(file, VECTOR)
+    for model in sorted(set(table.column("model").to_pylist())):
+        if completions.shards(completions.model_dir(store, EMBEDDINGS, model)):
+            continue
+        rows = table.filter(pc.equal(table.column("model"), model))
+        with completions.lock(store, EMBEDDINGS, model) as place:
+            keys = zip(
+                rows.column("text_key").to_pylist(),
+                rows.column("revision").to_pylist(),
+                strict=True,
+            )
+            completions.write_table(place / completions.shard_name(keys), rows)
+
+
 def used(database: Path, store: Path) -> list[dict]:
     """Completions that answer a planned request, counted by stage, model and engine.
 
     Each row has stage, model, engine, n and n_recorded (how many are the shipped ones).
     """
-    shards = completions.shards(store)
+    shards = completions.completion_shards(store)
     if not shards:
         return []
     shipped = list(files().values())
@@ -148,6 +176,7 @@ def export(
         }
         for row in table.select(["model", "revision", "engine"]).to_pylist():
             models[row["model"]] = row
+    vectors = _export_vectors(database, store, temporary)
     written = {
         "data_class": "synthetic",
         "synth": {key: synth[key] for key in ("patients", "seed", "regime") if key in synth}
@@ -158,6 +187,7 @@ def export(
         "recorded_on": datetime.date.today().isoformat(),
         "remade_by": "make record",
         "stages": stages,
+        "embeddings": vectors,
     }
     (temporary / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     size = sum(path.stat().st_size for path in temporary.iterdir())
@@ -167,6 +197,46 @@ def export(
     shutil.rmtree(out, ignore_errors=True)
     temporary.rename(out)
     return written
+
+
+def _export_vectors(database: Path, store: Path, out: Path) -> list[dict]:
+    """Write the vectors of today's texts; one line of the manifest per model."""
+    texts = wanted_texts(database)
+    tables = [
+        completions.read_shard(path, VECTOR) for path in completions.shards(store / EMBEDDINGS)
+    ]
+    if not tables or not texts:
+        return []
+    table = pa.concat_tables(tables)
+    table = table.filter(pc.is_in(table.column("text_key"), pa.array(sorted(texts), pa.string())))
+    table = table.sort_by([(name, "ascending") for name in ("model", "revision", "text_key")])
+    pq.write_table(table, out / f"{EMBEDDINGS}.parquet", compression="zstd")
+    found = table.select(["model", "revision", "text_key"]).to_pylist()
+    lines = []
+    for model, revision in sorted({(row["model"], row["revision"]) for row in found}):
+        keys = sorted(
+            row["text_key"] for row in found if (row["model"], row["revision"]) == (model, revision)
+        )
+        lines.append(
+            {
+                "model": model,
+                "revision": revision,
+                "engine_version": embed.version(),
+                "texts": len(keys),
+                "text_keys_md5": hashlib.md5("\n".join(keys).encode()).hexdigest(),
+            }
+        )
+    return lines
+
+
+def wanted_texts(database: Path) -> set[str]:
+    """Keys of the texts that a database compares by their vectors."""
+    with generate.connect(database) as connection:
+        relation = generate.find_relation(connection, "int_texts_to_embed", ("text_key",))
+        if relation is None:
+            return set()
+        rows = connection.execute(f"select text_key from {relation}").fetchall()
+    return {key for (key,) in rows}
 
 
 def orphans(database: Path, source: Path | None = None) -> list[str]:
@@ -190,8 +260,10 @@ def provenance() -> str:
     if not known:
         return "no recorded completions ship with this copy: make record makes them"
     models = ", ".join(f"{row['model']} on {row['engine']}" for row in known["models"])
+    vectors = ", ".join(row["model"] for row in known.get("embeddings", []))
     return (
-        f"recorded completions of {models} {known['engine_version']}, "
+        f"recorded completions of {models} {known['engine_version']}"
+        f"{' and vectors of ' + vectors if vectors else ''}, "
         f"{known['recorded_on']}; make record makes them anew"
     )
 

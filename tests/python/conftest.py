@@ -189,11 +189,11 @@ def manifest(synthetic_project) -> dict:
 
 @pytest.fixture(scope="session")
 def compiled(manifest) -> dict[str, str]:
-    """Name -> compiled SQL of every model."""
+    """Name -> compiled SQL of every model but those in Python."""
     return {
         node["name"]: node["compiled_code"]
         for node in manifest["nodes"].values()
-        if node["resource_type"] == "model"
+        if node["resource_type"] == "model" and node["language"] == "sql"
     }
 
 
@@ -203,7 +203,7 @@ def unqualified(manifest) -> dict[str, str]:
     return {
         node["name"]: re.sub(r'"[^"]+"\."main"\.', "", node["compiled_code"])
         for node in manifest["nodes"].values()
-        if node["resource_type"] in ("model", "test")
+        if node["resource_type"] in ("model", "test") and node["language"] == "sql"
     }
 
 

@@ -36,30 +36,55 @@ create table models as
     select 'm' as model, 'vllm' as engine, '{"json":{},"choice":{}}' as sampling
     union all select 'random', 'sql', '{"choice":{}}';
 create table run_plan as select * from (values
-    ('synthetic', 'm', 'generator', 'extraction', 'json', 1, 1, true),
-    ('synthetic', 'm', 'answerer', 'answers', 'choice', 1, 2, true),
-    ('synthetic', 'random', 'answerer', 'answers', 'choice', 1, null, true),
-    ('full', 'm', 'answerer', 'answers', 'free', 1, null, false)
-) as v (target, model, role, stage, mode, repetition, max_requests, enabled);
+    ('synthetic', 'm', 'generator', 'extraction', 'json', null, 1, 1, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'choice', 'standard', 1, 2, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'choice', 'shuffled', 1, 1, true),
+    ('synthetic', 'random', 'answerer', 'answers', 'choice', null, 1, null, true),
+    ('full', 'm', 'answerer', 'answers', 'free', 'standard', 1, null, false)
+) as v (target, model, role, stage, mode, arm, repetition, max_requests, enabled);
 create table fct_requests as select * from (values
-    ('e1', 'extraction', 'm', 'json', 1), ('a1', 'answers', 'm', 'choice', 1),
-    ('a2', 'answers', 'm', 'choice', 1), ('b1', 'answers', 'random', 'choice', 1),
-    ('b2', 'answers', 'random', 'choice', 1), ('b3', 'answers', 'random', 'choice', 1)
-) as v (request_key, stage, model, mode, repetition);
+    ('e1', 'extraction', 'm', 'json', null, 1), ('a1', 'answers', 'm', 'choice', 'standard', 1),
+    ('a2', 'answers', 'm', 'choice', 'standard', 1),
+    ('s1', 'answers', 'm', 'choice', 'shuffled', 1),
+    ('b1', 'answers', 'random', 'choice', 'standard', 1),
+    ('b2', 'answers', 'random', 'choice', 'standard', 1),
+    ('b3', 'answers', 'random', 'choice', 'standard', 1)
+) as v (request_key, stage, model, mode, arm, repetition);
 create table int_answer_prompts as select * from (values
-    ('p1', 'dx'), ('p2', 'tx'), ('p3', 'dx')) as v (prompt_key, task);
+    ('p1', 'standard', 'dx'), ('p2', 'standard', 'tx'), ('p3', 'standard', 'dx'),
+    ('p4', 'shuffled', 'dx')) as v (prompt_key, arm, task);
 create table int_answer_requests as select * from (values
-    ('a1', 'm', 'choice', 1, 'dx'), ('a2', 'm', 'choice', 1, 'tx'),
-    ('b1', 'random', 'choice', 1, 'dx'), ('b2', 'random', 'choice', 1, 'tx'),
-    ('b3', 'random', 'choice', 1, 'dx')
-) as v (request_key, model, mode, repetition, task);
+    ('a1', 'm', 'choice', 'standard', 1, 'dx'), ('a2', 'm', 'choice', 'standard', 1, 'tx'),
+    ('s1', 'm', 'choice', 'shuffled', 1, 'dx'),
+    ('b1', 'random', 'choice', 'standard', 1, 'dx'),
+    ('b2', 'random', 'choice', 'standard', 1, 'tx'),
+    ('b3', 'random', 'choice', 'standard', 1, 'dx')
+) as v (request_key, model, mode, arm, repetition, task);
 create table int_requests_pending as
-    select 'e1' as request_key, 'extraction' as stage, 'm' as model, 'json' as mode;
+    select 'e1' as request_key, 'extraction' as stage, 'm' as model, 'json' as mode,
+        null::varchar as arm
+    union all select 's1', 'answers', 'm', 'choice', 'shuffled';
 create table rpt_missing_completions as select * from (values
-    ('extraction', 'm', 'json', 'missing', 1), ('answers', 'm', 'choice', 'done', 1),
-    ('answers', 'm', 'choice', 'failed', 1), ('answers', 'random', 'choice', 'done', 3),
-    ('answers', 'm', 'choice', 'not_planned', 9), ('answers', 'm', 'any', 'orphaned', 9)
-) as v (stage, model, mode, status, n);
+    ('extraction', 'm', 'json', 'none', 'missing', 1),
+    ('answers', 'm', 'choice', 'standard', 'done', 1),
+    ('answers', 'm', 'choice', 'standard', 'failed', 1),
+    ('answers', 'm', 'choice', 'shuffled', 'missing', 1),
+    ('answers', 'random', 'choice', 'standard', 'done', 3),
+    ('answers', 'm', 'choice', 'standard', 'not_planned', 9),
+    ('answers', 'm', 'any', 'any', 'orphaned', 9)
+) as v (stage, model, mode, arm, status, n);
+create table dim_items as select 'i1' as item_id, 't1' as template_key, 'mcq' as format,
+    'Which?' as question, true as released, true as in_subset;
+create table int_templates as select 't1' as template_key, 'e1' as subject_event_key;
+create table int_template_scenario as select * from (values
+    ('t1', 'e1', '- Gout'), ('t1', 'e2', '- Ileus')) as v (template_key, event_key, line);
+create table fct_prompts as
+    select 'i1' as item_id, arm, cast(json_array(json_object('content', 'Sys'),
+        json_object('content', concat('Record:', chr(10), shown, chr(10), 'Which?'))) as varchar)
+        as messages
+    from (values ('standard', '- Gout' || chr(10) || '- Ileus' || chr(10)), ('choices_only', ''),
+        ('shuffled', '- Stroke' || chr(10) || '- Ileus' || chr(10)),
+        ('no_context', '- Gout' || chr(10)), ('no_subject', '- Ileus' || chr(10))) as v (arm, shown);
 create table fct_responses as select
     'a1' as request_key, 'i1' as item_id, 'B' as parsed_letter, 'parsed' as parse_status,
     0.1 as p_a, 0.9 as p_b, null::decimal as p_c, null::decimal as p_d, null::decimal as p_e,
@@ -109,19 +134,50 @@ BROKEN = [
     ),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('a3', 'answers', 'm', 'choice', 1)",
+        "insert into fct_requests values ('a3', 'answers', 'm', 'choice', 'standard', 1)",
     ),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('x', 'answers', 'm', 'free', 1)",
+        "insert into fct_requests values ('x', 'answers', 'm', 'free', 'standard', 1)",
     ),
     ("assert_requests_stay_within_the_plan", "update run_plan set enabled = false"),
+    (
+        "assert_requests_stay_within_the_plan",
+        "insert into fct_requests values ('x', 'answers', 'm', 'choice', 'no_context', 1)",
+    ),
+    (
+        "assert_requests_stay_within_the_plan",
+        "insert into fct_requests values ('s2', 'answers', 'm', 'choice', 'shuffled', 1)",
+    ),
     (
         "assert_capped_plans_ask_every_task",
         "update int_answer_requests set task = 'dx' where model = 'm'",
     ),
+    (
+        "assert_capped_plans_ask_every_task",
+        "update int_answer_prompts set task = 'tx' where arm = 'shuffled'",
+    ),
+    ("assert_arms_show_what_they_should", "update dim_items set in_subset = false"),
+    ("assert_arms_show_what_they_should", "update dim_items set released = false"),
+    ("assert_arms_show_what_they_should", "update dim_items set question = 'Why?'"),
+    *(
+        (
+            "assert_arms_show_what_they_should",
+            "update fct_prompts set messages = "
+            f"replace(messages, '{old}', '{new}') where arm = '{arm}'",
+        )
+        for arm, old, new in (
+            ("choices_only", "Record:", "Record:\\n- Gout"),
+            ("shuffled", "- Stroke", "- Gout"),
+            ("no_context", "- Gout", "- Gout\\n- Ileus"),
+            ("no_context", "- Gout", "- Ileus"),
+            ("no_subject", "- Ileus", "- Gout"),
+            ("no_subject", "- Ileus", "- Stroke"),
+        )
+    ),
     ("assert_pending_are_the_missing", "delete from int_requests_pending"),
     ("assert_pending_are_the_missing", "delete from rpt_missing_completions where n = 1"),
+    ("assert_pending_are_the_missing", "update int_requests_pending set arm = 'standard'"),
     ("assert_parsed_letters_are_options", "update fct_responses set parsed_letter = 'C'"),
     ("assert_letter_only_when_parsed", "update fct_responses set parse_status = 'unparsed'"),
     ("assert_letter_only_when_parsed", "update fct_responses set parsed_letter = null"),
@@ -132,7 +188,11 @@ BROKEN = [
     ),
     (
         "assert_missing_completions_cover_requests",
-        "insert into fct_requests values ('z', 'answers', 'new', 'choice', 1)",
+        "insert into fct_requests values ('z', 'answers', 'new', 'choice', 'standard', 1)",
+    ),
+    (
+        "assert_missing_completions_cover_requests",
+        "update fct_requests set arm = 'no_context' where arm = 'shuffled'",
     ),
     ("assert_overall_is_the_mean_of_tasks", "update rpt_leaderboard set overall = 0.51"),
     (

@@ -1,18 +1,37 @@
 """The completions that ship with the project still answer today's prompts."""
 
 from ehrbench import completions, recorded
+from ehrbench.completions import VECTOR
 
 
 def test_recorded_completions_ship_within_their_size():
     found = recorded.files()
     assert set(found) == set(completions.STAGES), "make record makes them"
     known = recorded.manifest()
-    assert sum(path.stat().st_size for path in found.values()) <= recorded.MAX_BYTES
+    shipped = [*found.values(), *filter(None, [recorded.vectors_file()])]
+    assert sum(path.stat().st_size for path in shipped) <= recorded.MAX_BYTES
     for stage, path in found.items():
         table = completions.read_shard(path)
         assert table.num_rows == known["stages"][stage]["completions"]
         keys = table["request_key"].to_pylist()
         assert keys == sorted(keys) and table["error"].null_count == table.num_rows
+
+
+def test_recorded_vectors_are_what_the_manifest_says():
+    file = recorded.vectors_file()
+    assert file is not None, "make record makes them"
+    rows = completions.read_shard(file, VECTOR).to_pylist()
+    for line in recorded.manifest()["embeddings"]:
+        keys = [row["text_key"] for row in rows if row["model"] == line["model"]]
+        assert keys == sorted(set(keys)) and len(keys) == line["texts"]
+        assert {row["revision"] for row in rows if row["model"] == line["model"]} == {
+            line["revision"]
+        }
+
+
+def test_every_text_has_its_recorded_vector(synthetic_build):
+    missing = synthetic_build.rows("select count(*) from int_embeddings_pending")[0][0]
+    assert missing == 0, f"{missing} texts have no recorded vector: make record"
 
 
 def test_no_prompt_has_moved_on(synthetic_build):

@@ -63,3 +63,46 @@ def make_tiny_model(folder: Path) -> Path:
     model.float().save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
+
+
+def make_tiny_encoder(folder: Path) -> object:
+    """Write a random BERT without a pooling of its own; returns text -> states of its tokens.
+
+    The states are an array of tokens x hidden size, the first token being [CLS].
+    """
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "gout", "and", "asthma"]
+    tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=64,
+    )
+    torch.manual_seed(0)
+    model = BertModel(
+        BertConfig(
+            vocab_size=len(words),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=64,
+            max_position_embeddings=64,
+        )
+    ).eval()
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+
+    def states(text: str) -> object:
+        with torch.no_grad():
+            return model(**fast(text, return_tensors="pt")).last_hidden_state[0].double().numpy()
+
+    return states

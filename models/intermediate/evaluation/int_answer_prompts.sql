@@ -16,31 +16,59 @@ eligible as (
 
     select
         prompts.prompt_key,
-        min(items.item_id) as item_id,
-        min(prompts.arm) as arm
+        prompts.arm,
+        items.item_id,
+        items.template_key,
+        items.task,
+        items.n_options
     from prompts
     inner join items
         on prompts.item_id = items.item_id
     where prompts.format = 'mcq'
-        and prompts.arm in ('{{ var("planned_arms") | join("', '") }}')
         and items.released
         and items.in_subset
-    group by prompts.prompt_key
+
+),
+
+-- A prompt is asked once. Where two arms read alike it is the headline arm's.
+asked_once as (
+
+    select *
+    from eligible
+    qualify row_number() over (
+        partition by prompt_key
+        order by
+            case when arm = '{{ var("headline_arm") }}' then 0 else 1 end,
+            arm,
+            item_id
+    ) = 1
+
+),
+
+-- All arms of an item are drawn by one key, so that a capped plan compares them on the same items.
+standard_prompts as (
+
+    select
+        item_id,
+        prompt_key
+    from prompts
+    where arm = 'standard'
 
 ),
 
 answer_prompts as (
 
     select
-        eligible.prompt_key,
-        eligible.item_id,
-        eligible.arm,
-        items.template_key,
-        items.task,
-        items.n_options
-    from eligible
-    inner join items
-        on eligible.item_id = items.item_id
+        asked_once.prompt_key,
+        asked_once.item_id,
+        asked_once.arm,
+        coalesce(standard_prompts.prompt_key, asked_once.prompt_key) as draw_key,
+        asked_once.template_key,
+        asked_once.task,
+        asked_once.n_options
+    from asked_once
+    left join standard_prompts
+        on asked_once.item_id = standard_prompts.item_id
 
 )
 

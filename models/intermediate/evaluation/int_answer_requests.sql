@@ -19,6 +19,6 @@ answer_prompts as (
 ),
 
 {{ plan_requests('answer_prompts', 'answers', 'task', ['n_options'],
-    carry=['item_id', 'arm', 'task', 'n_options']) }}
+    carry=['item_id', 'arm', 'task', 'n_options'], draw_key='draw_key', arm_column='arm') }}
 
 select * from planned

@@ -6,15 +6,37 @@ completions as (
 
 ),
 
-quarantined as (
+embeddings as (
+
+    select * from {{ ref('int_embeddings_checked') }}
+
+),
+
+set_aside as (
 
     select
         'completions.completions' as source_table,
-        set_aside_reason as reason,
-        count(*) as n_rows
+        set_aside_reason as reason
     from completions
-    where set_aside_reason is not null
-    group by set_aside_reason
+    union all
+    select
+        'completions.embeddings' as source_table,
+        set_aside_reason as reason
+    from embeddings
+
+),
+
+quarantined as (
+
+    select
+        source_table,
+        reason,
+        count(*) as n_rows
+    from set_aside
+    where reason is not null
+    group by
+        source_table,
+        reason
 
 )
 

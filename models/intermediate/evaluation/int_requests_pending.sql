@@ -30,7 +30,8 @@ pending as (
         planned.sampling,
         coalesce(latest.n_attempts, 0) as n_attempts,
         planned.max_attempts,
-        planned.plan_rank
+        planned.plan_rank,
+        planned.arm
     from planned
     left join latest
         on planned.request_key = latest.request_key

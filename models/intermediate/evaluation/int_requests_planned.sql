@@ -74,7 +74,8 @@ united as (
         payloads.messages,
         payloads.json_schema,
         cast(null as integer) as n_options,
-        requests.prompt_task as prefix_group
+        requests.prompt_task as prefix_group,
+        cast(null as varchar) as arm
     from extraction_requests as requests
     inner join extraction_payloads as payloads
         on requests.prompt_key = payloads.prompt_key
@@ -95,7 +96,8 @@ united as (
         cast(null as varchar) as json_schema,
         requests.n_options,
         -- Items of one template share their scenario, so a prefix cache serves them together.
-        concat_ws('|', requests.task, payloads.template_key) as prefix_group
+        concat_ws('|', requests.task, payloads.template_key) as prefix_group,
+        requests.arm
     from answer_requests as requests
     inner join answer_payloads as payloads
         on requests.prompt_key = payloads.prompt_key

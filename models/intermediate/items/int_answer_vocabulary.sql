@@ -1,12 +1,17 @@
 -- One row per pool (source, task, event type, semantic group) x concept that answers at least one
--- template: what distractors are drawn from. Templates that only a model's completions propose do
--- not count here or in the weights: completions never change an item.
+-- template that may be matched: what distractors are drawn from. Templates that leak, and those
+-- that only a model's completions propose, do not count: completions never change an item.
 with
 
 templates as (
 
     select * from {{ ref('int_templates') }}
-    where not needs_completion
+
+),
+
+matchable as (
+
+    select * from {{ ref('int_matchable_templates') }}
 
 ),
 
@@ -19,14 +24,16 @@ labels as (
 answers_counted as (
 
     select
-        pool_number,
-        source,
-        task,
-        answer_event_type as event_type,
-        semantic_group,
-        answer_cui_id as cui_id,
+        templates.pool_number,
+        templates.source,
+        templates.task,
+        templates.answer_event_type as event_type,
+        templates.semantic_group,
+        templates.answer_cui_id as cui_id,
         cast(count(*) as integer) as n_answers
     from templates
+    inner join matchable
+        on templates.template_number = matchable.template_number
     group by all
 
 ),

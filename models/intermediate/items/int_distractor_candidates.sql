@@ -50,6 +50,18 @@ critical as (
 
 ),
 
+absurd as (
+
+    select * from {{ ref('int_absurd_answers') }}
+
+),
+
+sharing_words as (
+
+    select * from {{ ref('int_leak_shared_words') }}
+
+),
+
 plausible as (
 
     select distinct
@@ -112,15 +124,29 @@ not_in_record as (
 
 ),
 
-not_like_answer as (
+-- A rare word of the scenario rules out an answer (L11), so it rules out a distractor too.
+not_telling as (
 
     select not_in_record.*
     from not_in_record
+    anti join absurd
+        on not_in_record.template_number = absurd.template_number
+        and not_in_record.cui_id = absurd.cui_id
+    anti join sharing_words
+        on not_in_record.template_number = sharing_words.template_number
+        and not_in_record.cui_id = sharing_words.cui_id
+
+),
+
+not_like_answer as (
+
+    select not_telling.*
+    from not_telling
     anti join conflicts
-        on not_in_record.pool_number = conflicts.pool_number
-        and not_in_record.answer_cui_id = conflicts.cui_id
-        and not_in_record.cui_id = conflicts.other_cui_id
-    where not_in_record.cui_id <> not_in_record.answer_cui_id
+        on not_telling.pool_number = conflicts.pool_number
+        and not_telling.answer_cui_id = conflicts.cui_id
+        and not_telling.cui_id = conflicts.other_cui_id
+    where not_telling.cui_id <> not_telling.answer_cui_id
 
 ),
 

@@ -1,7 +1,8 @@
--- One row per pool x answer concept with the weight of the draw. Each round draws for every
--- template and moves a concept's weight by wanted / drawn, so that a concept comes up as a
--- distractor in proportion to how often it is an answer. Templates whose draw is too short for the
--- smallest item count on neither side, nor do those that only completions propose. Whole numbers
+-- One row per pool x answer concept with the weight of the draw. In a pool of blocks it goes by
+-- the answers of the blocks: only templates that calibrate nothing draw there. In a pool of the
+-- weighted draw each round draws for every template and moves a concept's weight by wanted /
+-- drawn, so that a concept comes up as a distractor in proportion to how often it is an answer;
+-- templates whose draw is too short for the smallest item count on neither side. Whole numbers
 -- only.
 {%- set rounds = var('distractor_weight_rounds') %}
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
@@ -12,6 +13,13 @@ balanced as (
 
     select * from {{ ref('int_templates_balanced') }}
     where cap_reason is null
+        and is_matchable
+
+),
+
+templates as (
+
+    select * from {{ ref('int_templates') }}
 
 ),
 
@@ -20,10 +28,32 @@ template_answers as (
     select
         templates.template_number,
         templates.answer_cui_id
-    from {{ ref('int_templates') }} as templates
+    from templates
     inner join balanced
         on templates.template_number = balanced.template_number
-    where not templates.needs_completion
+        and balanced.draw = 'weighted'
+
+),
+
+block_answers as (
+
+    select
+        templates.pool_number,
+        templates.answer_cui_id as cui_id,
+        count(*) as n_answers
+    from templates
+    inner join balanced
+        on templates.template_number = balanced.template_number
+        and balanced.block_number is not null
+    group by
+        templates.pool_number,
+        templates.answer_cui_id
+
+),
+
+pool_draws as (
+
+    select * from {{ ref('int_pool_draws') }}
 
 ),
 
@@ -38,7 +68,11 @@ candidates as (
 
 vocabulary as (
 
-    select * from {{ ref('int_answer_vocabulary') }}
+    select found.*
+    from {{ ref('int_answer_vocabulary') }} as found
+    inner join pool_draws
+        on found.pool_number = pool_draws.pool_number
+        and pool_draws.draw = 'weighted'
 
 ),
 
@@ -58,7 +92,6 @@ related as (
     group by all
 
 ),
-
 
 weights_0 as (
 
@@ -167,6 +200,22 @@ weighted as (
         cast(n_drawn as integer) as n_drawn_before
     from weights_{{ rounds }}
 
+),
+
+united as (
+
+    select * from weighted
+
+    union all
+
+    select
+        pool_number,
+        cui_id,
+        cast(n_answers * 100000 as bigint) as weight,
+        cast(n_answers as integer) as n_answers,
+        cast(null as integer) as n_drawn_before
+    from block_answers
+
 )
 
-select * from weighted
+select * from united

@@ -1,39 +1,48 @@
--- One row per kept item: whether it may be released, and the reason when it may not. A question
--- that reads alike for several answers has no one answer; every other candidate is released, as
--- long as no leak rule says otherwise.
+-- One row per kept item: released when no leak rule of policy fail or quarantine touches it, else
+-- with the rules that do.
 with
 
-rendered as (
+items as (
 
     select * from {{ ref('int_rendered_items') }}
+    where is_kept
 
 ),
 
-templates as (
+findings as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_item_findings') }}
 
 ),
 
-answers_counted as (
+rules as (
+
+    select * from {{ ref('leak_rules') }}
+    where policy in ('fail', 'quarantine')
+
+),
+
+held_back as (
 
     select
-        rendered.item_id,
-        count(distinct templates.answer_option_key) as n_answers
-    from rendered
-    inner join templates
-        on rendered.template_key = templates.template_key
-    group by all
+        findings.item_id,
+        string_agg(findings.rule_id, ',' order by findings.rule_id) as reason
+    from findings
+    inner join rules
+        on findings.rule_id = rules.rule_id
+    group by findings.item_id
 
 ),
 
 decided as (
 
     select
-        item_id,
-        n_answers = 1 as released,
-        case when n_answers > 1 then 'several_answers' end as reason
-    from answers_counted
+        items.item_id,
+        held_back.item_id is null as released,
+        held_back.reason
+    from items
+    left join held_back
+        on items.item_id = held_back.item_id
 
 )
 

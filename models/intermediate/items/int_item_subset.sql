@@ -25,6 +25,12 @@ templates as (
 
 ),
 
+revealed as (
+
+    select * from {{ ref('int_revealed_answers') }}
+
+),
+
 wordings_counted as (
 
     select
@@ -60,10 +66,46 @@ one_wording as (
 
 ),
 
+placed as (
+
+    select
+        *,
+        row_number() over (
+            order by needs_completion, n_items desc, draw_key, template_key
+        ) as place
+    from one_wording
+
+),
+
+-- Of two templates of which one prints the other's answer only the first may come.
+given_away as (
+
+    select
+        case
+            when asked.place < printing.place then printing.template_key
+            else asked.template_key
+        end as template_key
+    from revealed
+    inner join placed as asked
+        on revealed.template_key = asked.template_key
+    inner join placed as printing
+        on revealed.printed_by = printing.template_key
+
+),
+
+silent as (
+
+    select placed.*
+    from placed
+    anti join given_away
+        on placed.template_key = given_away.template_key
+
+),
+
 spread as (
 
     select *
-    from one_wording
+    from silent
     qualify row_number() over (
         partition by source, task, person_group, needs_completion
         order by n_items desc, draw_key, template_key

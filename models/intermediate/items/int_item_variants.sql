@@ -1,5 +1,6 @@
 -- One row per item to be rendered: template x option count x paraphrase, and one open-ended item.
--- A template without enough distractors for the smallest option count gives no item at all.
+-- A template without enough distractors for the smallest option count gives no item at all; the
+-- fifth and sixth of a block have no items with fewer options than their place.
 {%- set counts = var('item_option_counts') %}
 with
 
@@ -12,6 +13,12 @@ templates as (
 distractors as (
 
     select * from {{ ref('int_distractors') }}
+
+),
+
+balanced as (
+
+    select * from {{ ref('int_templates_balanced') }}
 
 ),
 
@@ -54,6 +61,8 @@ variants as (
         option_counts.n_options,
         paraphrases.variant
     from templates
+    inner join balanced
+        on templates.template_key = balanced.template_key
     inner join distractors_counted
         on templates.template_key = distractors_counted.template_key
     inner join paraphrases
@@ -63,6 +72,7 @@ variants as (
         on paraphrases.format = option_counts.format
     where distractors_counted.n_distractors
         >= coalesce(option_counts.n_options, {{ counts | min }}) - 1
+        and coalesce(option_counts.n_options >= balanced.smallest_size, true)
 
 )
 

@@ -1,7 +1,7 @@
 -- One row per task x scenario concept x answer concept that the knowledge base links by a relation
 -- of the task: every source, either direction, weak and undirected predicates too, with one end
--- relaxed to any relative. Wider than support on purpose, and the same under every policy: a
--- distractor must not be right.
+-- relaxed to any relative (an equivalent is the concept itself). Wider than support on purpose, and
+-- the same under every policy: a distractor must not be right.
 with
 
 scenario_concepts as (
@@ -50,30 +50,46 @@ relations as (
 
 ),
 
-scenario_near as (
+scenario_relatives as (
 
-    select distinct
+    select
         scenario_concepts.cui_id,
-        relatives.relative_cui_id as near_cui_id
+        relatives.relative_cui_id as near_cui_id,
+        relatives.relation
     from scenario_concepts
     inner join relatives
         on scenario_concepts.cui_id = relatives.cui_id
 
-    union
+    union all
 
-    select distinct
+    select
         scenario_concepts.cui_id,
-        relatives.cui_id as near_cui_id
+        relatives.cui_id as near_cui_id,
+        relatives.relation
     from scenario_concepts
     inner join relatives
         on scenario_concepts.cui_id = relatives.relative_cui_id
 
-    union
+    union all
 
     select
         cui_id,
-        cui_id as near_cui_id
+        cui_id as near_cui_id,
+        'self' as relation
     from scenario_concepts
+
+),
+
+scenario_near as (
+
+    select
+        cui_id,
+        near_cui_id,
+        bool_or(relation in ('self', 'equivalent')) as is_same
+    from scenario_relatives
+    group by
+        cui_id,
+        near_cui_id
 
 ),
 
@@ -110,7 +126,7 @@ linked as (
         on pairs.one_cui_id = scenario_near.near_cui_id
     inner join vocabulary_near
         on pairs.other_cui_id = vocabulary_near.near_cui_id
-        and (scenario_near.cui_id = scenario_near.near_cui_id or vocabulary_near.is_self)
+        and (scenario_near.is_same or vocabulary_near.is_same)
     inner join scenario_concepts
         on scenario_near.cui_id = scenario_concepts.cui_id
         and pairs.task = scenario_concepts.task

@@ -1,5 +1,6 @@
--- One row per pool x two concepts that must not stand in one item: relatives, codes of one ICD
--- category, or the same label. Both orders are listed.
+-- One row per pool x two concepts that must not stand in one item: relatives (drugs of one class
+-- too), drugs that share an ingredient, diagnoses with codes of one ICD category (of either
+-- version, in the cohort or not), or the same label. Both orders are listed.
 with
 
 vocabulary as (
@@ -28,15 +29,66 @@ events as (
 
 ),
 
-concept_categories as (
+code_concepts as (
 
-    select distinct
+    select * from {{ ref('int_icd_code_concepts') }}
+    where mapping_level in ('exact', 'equivalent')
+
+),
+
+combination_parts as (
+
+    select * from {{ ref('int_combination_parts') }}
+
+),
+
+diagnosis_codes as (
+
+    select
         answer_events.cui_id,
         events.code_system,
-        {{ icd_category('events.code_system', 'events.normalized_code') }} as category
+        events.normalized_code
     from answer_events
     inner join events
         on answer_events.event_key = events.event_key
+
+    union
+
+    select
+        code_concepts.cui_id,
+        code_concepts.code_system,
+        code_concepts.normalized_code
+    from code_concepts
+    semi join vocabulary
+        on code_concepts.cui_id = vocabulary.cui_id
+        and vocabulary.event_type = 'diagnosis'
+
+),
+
+concept_categories as (
+
+    select distinct
+        cui_id,
+        code_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from diagnosis_codes
+
+),
+
+ingredients as (
+
+    select
+        cui_id,
+        cui_id as ingredient_cui_id
+    from vocabulary
+    where event_type = 'medication'
+
+    union
+
+    select
+        combination_cui_id as cui_id,
+        part_cui_id as ingredient_cui_id
+    from combination_parts
 
 ),
 
@@ -76,6 +128,25 @@ same_category as (
 
 ),
 
+same_ingredient as (
+
+    select
+        one.pool_number,
+        one.cui_id,
+        other.cui_id as other_cui_id,
+        'ingredient' as conflict
+    from vocabulary as one
+    inner join ingredients as one_ingredient
+        on one.cui_id = one_ingredient.cui_id
+    inner join ingredients as other_ingredient
+        on one_ingredient.ingredient_cui_id = other_ingredient.ingredient_cui_id
+    inner join vocabulary as other
+        on other_ingredient.cui_id = other.cui_id
+        and one.pool_number = other.pool_number
+    where one.event_type = 'medication'
+
+),
+
 same_label as (
 
     select
@@ -95,6 +166,8 @@ united as (
     select * from related
     union all
     select * from same_category
+    union all
+    select * from same_ingredient
     union all
     select * from same_label
 

@@ -16,15 +16,15 @@ templates as (
 
 ),
 
-scenario as (
+template_texts as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_template_texts') }}
 
 ),
 
-paraphrases as (
+question_texts as (
 
-    select * from {{ ref('question_paraphrases') }}
+    select * from {{ ref('int_question_texts') }}
 
 ),
 
@@ -37,17 +37,6 @@ ordered as (
 labels as (
 
     select * from {{ ref('int_option_labels') }}
-
-),
-
-scenarios_written as (
-
-    select
-        template_key,
-        count(*) - 1 as n_context,
-        string_agg(line, chr(10) order by order_key, event_key) as scenario
-    from scenario
-    group by all
 
 ),
 
@@ -73,23 +62,21 @@ written as (
         variants.format,
         variants.n_options,
         variants.variant,
-        cast(scenarios_written.n_context as integer) as n_context,
-        scenarios_written.scenario,
-        replace(
-            paraphrases.text, '{horizon_days}', '{{ var("px_horizon_days") }}'
-        ) as question,
+        template_texts.n_context,
+        template_texts.scenario,
+        question_texts.question,
         options_written.options,
         templates.needs_completion
     from variants
     inner join templates
         on variants.template_key = templates.template_key
-    inner join scenarios_written
-        on variants.template_key = scenarios_written.template_key
-    inner join paraphrases
-        on variants.task = paraphrases.task
-        and variants.answer_type = paraphrases.answer_type
-        and variants.format = paraphrases.format
-        and variants.variant = paraphrases.variant
+    inner join template_texts
+        on variants.template_key = template_texts.template_key
+    inner join question_texts
+        on variants.task = question_texts.task
+        and variants.answer_type = question_texts.answer_type
+        and variants.format = question_texts.format
+        and variants.variant = question_texts.variant
     left join options_written
         on variants.item_key = options_written.item_key
 

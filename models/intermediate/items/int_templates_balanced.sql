@@ -1,10 +1,11 @@
--- One row per template, with cap_reason where its answer is asked more often than it can be shown
--- as a distractor. A concept that answers n templates should be a distractor in n times one less
--- than the largest option count; where too few templates have it as a candidate, the answer would
--- be given away by being there, so the surplus templates go (in md5 order; one always stays).
--- Concepts that must not stand together share their candidate templates by their answers.
--- Templates that only completions propose get what room the others leave, and none when their
--- answer is no distractor of any.
+-- One row per template, with cap_reason where its answer could not be shown as a distractor as
+-- often as it is asked, so that being there would give it away. In a pool of blocks that is a
+-- template without a block. In a pool of the weighted draw a concept that answers n templates
+-- should be a distractor in n times one less than the largest option count; where too few
+-- templates have it as a candidate, the surplus templates go (in md5 order; one always stays), and
+-- concepts that must not stand together share their candidate templates by their answers.
+-- Templates that only completions propose take no room: of those with one answer as many stay as
+-- there are others with it. Templates in a leak rule stay: their items are rendered and held back.
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
 {%- set needed = (var('item_option_counts') | min) - 1 %}
 with
@@ -12,6 +13,30 @@ with
 templates as (
 
     select * from {{ ref('int_templates') }}
+
+),
+
+matchable as (
+
+    select * from {{ ref('int_matchable_templates') }}
+
+),
+
+leaking as (
+
+    select distinct template_key from {{ ref('int_leaking_templates') }}
+
+),
+
+blocks as (
+
+    select * from {{ ref('int_matched_blocks') }}
+
+),
+
+pool_draws as (
+
+    select * from {{ ref('int_pool_draws') }}
 
 ),
 
@@ -38,11 +63,13 @@ usable_templates as (
 
 counted_templates as (
 
-    select templates.*
-    from templates
+    select matchable.*
+    from matchable
     inner join usable_templates
-        on templates.template_number = usable_templates.template_number
-    where not templates.needs_completion
+        on matchable.template_number = usable_templates.template_number
+    inner join pool_draws
+        on matchable.pool_number = pool_draws.pool_number
+        and pool_draws.draw = 'weighted'
 
 ),
 
@@ -111,26 +138,79 @@ allowances as (
 
 ),
 
-ranked as (
+classed as (
 
     select
         templates.template_key,
         templates.template_number,
-        allowances.allowance,
-        row_number() over (
-            partition by
-                templates.pool_number,
-                templates.answer_cui_id,
-                usable_templates.template_number is null
-            order by templates.needs_completion, templates.template_key
-        ) as place,
-        usable_templates.template_number is not null as is_usable
+        templates.pool_number,
+        templates.answer_cui_id,
+        coalesce(pool_draws.draw, 'weighted') as draw,
+        blocks.block_number,
+        blocks.place as block_place,
+        blocks.smallest_size,
+        usable_templates.template_number is not null as is_usable,
+        case
+            when matchable.template_number is not null then 'matchable'
+            when leaking.template_key is null and templates.needs_completion then 'completion'
+            else 'held_back'
+        end as template_class
     from templates
+    left join matchable
+        on templates.template_number = matchable.template_number
+    left join leaking
+        on templates.template_key = leaking.template_key
+    left join blocks
+        on templates.template_number = blocks.template_number
+    left join pool_draws
+        on templates.pool_number = pool_draws.pool_number
     left join usable_templates
         on templates.template_number = usable_templates.template_number
+
+),
+
+ranked as (
+
+    select
+        classed.*,
+        row_number() over (
+            partition by
+                classed.pool_number,
+                classed.answer_cui_id,
+                classed.template_class,
+                classed.is_usable
+            order by classed.template_key
+        ) as place,
+        coalesce(allowances.allowance, 0) as allowance
+    from classed
     left join allowances
-        on templates.pool_number = allowances.pool_number
-        and templates.answer_cui_id = allowances.cui_id
+        on classed.pool_number = allowances.pool_number
+        and classed.answer_cui_id = allowances.cui_id
+
+),
+
+decided as (
+
+    select
+        *,
+        template_class = 'matchable'
+            and is_usable
+            and case when draw = 'blocks' then block_number is not null else place <= allowance end
+            as is_balanced
+    from ranked
+
+),
+
+counted as (
+
+    select
+        *,
+        count(*) filter (where is_balanced) over (
+            partition by
+                pool_number,
+                answer_cui_id
+        ) as n_balanced
+    from decided
 
 ),
 
@@ -139,9 +219,17 @@ balanced as (
     select
         template_key,
         template_number,
-        cast(allowance as integer) as allowance,
-        case when is_usable and place > coalesce(allowance, 0) then 'cap_exposure' end as cap_reason
-    from ranked
+        template_class = 'matchable' as is_matchable,
+        draw,
+        case when is_balanced and draw = 'blocks' then block_number end as block_number,
+        case when is_balanced and draw = 'blocks' then block_place end as block_place,
+        case when is_balanced and draw = 'blocks' then smallest_size end as smallest_size,
+        case
+            when not is_usable then null
+            when template_class = 'matchable' and not is_balanced then 'cap_exposure'
+            when template_class = 'completion' and place > n_balanced then 'cap_exposure'
+        end as cap_reason
+    from counted
 
 )
 

@@ -1,5 +1,5 @@
 -- One row per concept of the answer vocabulary x concept near it (itself, ancestors, descendants,
--- siblings, equivalents; either direction of the hierarchy table).
+-- siblings, equivalents; either direction of the hierarchy table); is_same: itself, an equivalent.
 with
 
 vocabulary as (
@@ -18,25 +18,28 @@ near_pairs as (
 
     select
         vocabulary.cui_id,
-        relatives.relative_cui_id as near_cui_id
+        relatives.relative_cui_id as near_cui_id,
+        relatives.relation
     from vocabulary
     inner join relatives
         on vocabulary.cui_id = relatives.cui_id
 
-    union
+    union all
 
     select
         vocabulary.cui_id,
-        relatives.cui_id as near_cui_id
+        relatives.cui_id as near_cui_id,
+        relatives.relation
     from vocabulary
     inner join relatives
         on vocabulary.cui_id = relatives.relative_cui_id
 
-    union
+    union all
 
     select
         cui_id,
-        cui_id as near_cui_id
+        cui_id as near_cui_id,
+        'self' as relation
     from vocabulary
 
 ),
@@ -46,8 +49,11 @@ marked as (
     select
         cui_id,
         near_cui_id,
-        cui_id = near_cui_id as is_self
+        bool_or(relation in ('self', 'equivalent')) as is_same
     from near_pairs
+    group by
+        cui_id,
+        near_cui_id
 
 )
 

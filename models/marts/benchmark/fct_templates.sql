@@ -41,6 +41,13 @@ scenarios as (
 
 ),
 
+-- An answer that a coding convention puts beside the scenario is known without medicine.
+coding_conventions as (
+
+    select * from {{ ref('int_leak__l06_code_conventions') }}
+
+),
+
 distractors as (
 
     select * from {{ ref('int_distractors') }}
@@ -76,6 +83,7 @@ final as (
         {{ cui_text('templates.answer_cui_id') }} as answer_cui,
         onset.onset_class,
         not coalesce(events.is_routine, false)
+            and coding_conventions.template_key is null
             and (
                 templates.task <> 'px'
                 or coalesce(onset.onset_class in ('acute', 'progression'), false)
@@ -95,6 +103,8 @@ final as (
         on templates.template_key = rationales.template_key
     left join events
         on templates.answer_event_key = events.event_key
+    left join coding_conventions
+        on templates.template_key = coding_conventions.template_key
     left join distractors_counted
         on templates.template_key = distractors_counted.template_key
 

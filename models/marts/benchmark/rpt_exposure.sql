@@ -1,6 +1,6 @@
 -- Is a concept shown as a distractor as often as its share of answers asks? Counted over the draw
 -- for the largest option count, per pool (source, task, event type, semantic group), over the
--- templates that give items.
+-- templates with released items.
 with
 
 vocabulary as (
@@ -21,12 +21,27 @@ distractors as (
 
 ),
 
+rendered as (
+
+    select * from {{ ref('int_rendered_items') }}
+    where is_kept
+        and format = 'mcq'
+
+),
+
+release as (
+
+    select * from {{ ref('int_item_release') }}
+    where released
+
+),
+
 templates_used as (
 
-    select template_key
-    from distractors
-    group by template_key
-    having count(*) >= {{ (var('item_option_counts') | min) - 1 }}
+    select distinct rendered.template_key
+    from rendered
+    inner join release
+        on rendered.item_id = release.item_id
 
 ),
 

@@ -61,6 +61,7 @@ planned_statuses as (
         requests.stage,
         requests.model,
         requests.mode,
+        coalesce(requests.arm, 'none') as arm,
         case
             when latest.is_success or baseline_completions.request_key is not null then 'done'
             when latest.is_too_long or latest.n_attempts >= requests.max_attempts then 'failed'
@@ -83,6 +84,7 @@ planned_counts as (
         stage,
         model,
         mode,
+        arm,
         status,
         count(*) as n
     from planned_statuses
@@ -90,17 +92,19 @@ planned_counts as (
         stage,
         model,
         mode,
+        arm,
         status
 
 ),
 
--- The store does not say the mode, so completions without a request are counted over all modes.
+-- The store does not say mode and arm, so completions without a request are counted over all.
 orphaned_counts as (
 
     select
         latest.stage,
         latest.model,
         'any' as mode,
+        'any' as arm,
         'orphaned' as status,
         count(*) as n
     from latest
@@ -117,13 +121,16 @@ prompt_counts as (
 
     select
         'extraction' as stage,
+        'none' as arm,
         count(distinct prompt_key) as n_prompts
     from extraction_prompts
     union all
     select
         'answers' as stage,
+        arm,
         count(*) as n_prompts
     from answer_prompts
+    group by arm
 
 ),
 
@@ -135,6 +142,7 @@ plan_counts as (
         stage,
         model,
         mode,
+        coalesce(arm, 'none') as arm,
         repetition,
         count(*) as n_requests
     from requests
@@ -142,6 +150,7 @@ plan_counts as (
         stage,
         model,
         mode,
+        coalesce(arm, 'none'),
         repetition
 
 ),
@@ -152,15 +161,17 @@ not_planned as (
         prompt_counts.stage,
         models.model,
         coalesce(plan_counts.mode, 'any') as mode,
+        prompt_counts.arm,
         'not_planned' as status,
         prompt_counts.n_prompts - coalesce(plan_counts.n_requests, 0) as n
     from models
     inner join prompt_counts
-        on models.engine <> 'sql'
-        or prompt_counts.stage = 'answers'
+        on coalesce(models.kind, '') <> 'embedding'
+        and (models.engine <> 'sql' or prompt_counts.stage = 'answers')
     left join plan_counts
         on models.model = plan_counts.model
         and prompt_counts.stage = plan_counts.stage
+        and prompt_counts.arm = plan_counts.arm
 
 ),
 
@@ -170,6 +181,7 @@ not_planned_counts as (
         stage,
         model,
         mode,
+        arm,
         status,
         sum(n) as n
     from not_planned
@@ -178,6 +190,7 @@ not_planned_counts as (
         stage,
         model,
         mode,
+        arm,
         status
 
 ),
@@ -198,6 +211,7 @@ missing_completions as (
         stage,
         model,
         mode,
+        arm,
         status,
         cast(n as integer) as n
     from united

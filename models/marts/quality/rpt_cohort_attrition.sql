@@ -48,6 +48,12 @@ stay_rule_steps as (
 
 ),
 
+item_steps as (
+
+    select * from {{ ref('int_leak_attrition') }}
+
+),
+
 sources as (
 
     -- A source whose rows are all set aside still has every step, at 0.
@@ -250,6 +256,8 @@ united as (
     select * from event_steps
     union all
     select * from rule_steps
+    union all
+    select * from item_steps
 
 )
 

@@ -37,7 +37,8 @@ class ModelSpec:
     """A row of the seed `models`, as far as engines need it.
 
     `weights` names the folder (or hub repository) of the weights; `max_model_len` is in tokens
-    and counts prompt and completion; `chat_template` is `tokenizer` (its own) or `none`.
+    and counts prompt and completion; `chat_template` is `tokenizer` (its own) or `none`;
+    `pooling` (mean or cls) counts for embedding models only.
     """
 
     model: str
@@ -49,6 +50,7 @@ class ModelSpec:
     thinking: bool = False
     max_model_len: int = 4096
     dtype: str = "auto"
+    pooling: str = "mean"
 
 
 @dataclass(frozen=True)

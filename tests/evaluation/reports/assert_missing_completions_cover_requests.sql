@@ -1,4 +1,4 @@
--- Stage × model × mode in which done, missing, no_weights and failed do not add up to the planned requests.
+-- Stage × model × mode × arm in which done, missing, no_weights and failed do not add up to the planned requests.
 with
 
 requests as (
@@ -7,12 +7,14 @@ requests as (
         stage,
         model,
         mode,
+        coalesce(arm, 'none') as arm,
         count(*) as n_requests
     from {{ ref('fct_requests') }}
     group by
         stage,
         model,
-        mode
+        mode,
+        coalesce(arm, 'none')
 
 ),
 
@@ -22,13 +24,15 @@ statuses as (
         stage,
         model,
         mode,
+        arm,
         sum(n) as n_statuses
     from {{ ref('rpt_missing_completions') }}
     where status in ('done', 'missing', 'no_weights', 'failed')
     group by
         stage,
         model,
-        mode
+        mode,
+        arm
 
 )
 
@@ -36,6 +40,7 @@ select
     coalesce(requests.stage, statuses.stage) as stage,
     coalesce(requests.model, statuses.model) as model,
     coalesce(requests.mode, statuses.mode) as mode,
+    coalesce(requests.arm, statuses.arm) as arm,
     requests.n_requests,
     statuses.n_statuses
 from requests
@@ -43,4 +48,5 @@ full outer join statuses
     on requests.stage = statuses.stage
     and requests.model = statuses.model
     and requests.mode = statuses.mode
+    and requests.arm = statuses.arm
 where requests.n_requests is distinct from statuses.n_statuses

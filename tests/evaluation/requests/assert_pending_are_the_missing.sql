@@ -1,5 +1,5 @@
--- Stage × model × mode in which int_requests_pending, which Python reads, and the statuses missing
--- and no_weights, which people read, disagree.
+-- Stage × model × mode × arm in which int_requests_pending, which Python reads, and the statuses
+-- missing and no_weights, which people read, disagree.
 with
 
 pending as (
@@ -8,12 +8,14 @@ pending as (
         stage,
         model,
         mode,
+        coalesce(arm, 'none') as arm,
         count(*) as n_pending
     from {{ ref('int_requests_pending') }}
     group by
         stage,
         model,
-        mode
+        mode,
+        coalesce(arm, 'none')
 
 ),
 
@@ -23,6 +25,7 @@ missing as (
         stage,
         model,
         mode,
+        arm,
         n as n_missing
     from {{ ref('rpt_missing_completions') }}
     where status in ('missing', 'no_weights')
@@ -33,6 +36,7 @@ select
     coalesce(pending.stage, missing.stage) as stage,
     coalesce(pending.model, missing.model) as model,
     coalesce(pending.mode, missing.mode) as mode,
+    coalesce(pending.arm, missing.arm) as arm,
     pending.n_pending,
     missing.n_missing
 from pending
@@ -40,4 +44,5 @@ full outer join missing
     on pending.stage = missing.stage
     and pending.model = missing.model
     and pending.mode = missing.mode
+    and pending.arm = missing.arm
 where pending.n_pending is distinct from missing.n_missing

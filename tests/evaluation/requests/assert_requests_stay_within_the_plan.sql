@@ -1,4 +1,4 @@
--- Model × stage × mode × repetition with more requests than the plan allows, or with requests
+-- Model × stage × mode × arm × repetition with more requests than the plan allows, or with requests
 -- that no enabled row of this target asks.
 with
 
@@ -8,6 +8,7 @@ requests as (
         stage,
         model,
         mode,
+        arm,
         repetition,
         count(*) as n_requests
     from {{ ref('fct_requests') }}
@@ -15,6 +16,7 @@ requests as (
         stage,
         model,
         mode,
+        arm,
         repetition
 
 ),
@@ -35,6 +37,7 @@ left join plan
     on requests.stage = plan.stage
     and requests.model = plan.model
     and requests.mode = plan.mode
+    and coalesce(requests.arm, 'standard') = coalesce(plan.arm, 'standard')
     and requests.repetition = plan.repetition
 where plan.model is null
     or requests.n_requests > plan.max_requests

@@ -1,25 +1,39 @@
--- Distractors that could be right: the person has the concept in some visit, or the knowledge base
--- supports it at exact concepts for a scenario event under a relation of the task. Of the latter a
--- template may show var max_context_critical that a context event rules out by a curated
--- contraindication or a severe interaction, and items that show one say so. Written apart from the
--- models that exclude them.
+-- Distractors of released items that could be right: the person has the concept in some visit of
+-- any source; the knowledge base supports it at exact concepts for a scenario event under a
+-- relation of the task; it is in one drug class with the answer, or above or below it. Of the
+-- supported ones a template may show var max_context_critical that a context event rules out by a
+-- curated contraindication or a severe interaction, and items that show one say so. Written apart
+-- from the models that exclude them.
 with
+
+-- Items of a template with one option count show the same options.
+items as (
+
+    select * from {{ ref('dim_items') }}
+    where released
+        and format = 'mcq'
+    qualify row_number() over (
+        partition by template_key, n_options
+        order by item_id
+    ) = 1
+
+),
+
+options as (
+
+    select * from {{ ref('fct_item_options') }}
+
+),
+
+answer_keys as (
+
+    select * from {{ ref('fct_answer_keys') }}
+
+),
 
 templates as (
 
     select * from {{ ref('fct_templates') }}
-
-),
-
-distractors as (
-
-    select * from {{ ref('int_distractors') }}
-
-),
-
-items as (
-
-    select * from {{ ref('dim_items') }}
 
 ),
 
@@ -83,6 +97,46 @@ interactions as (
 
 ),
 
+drug_classes as (
+
+    select * from {{ ref('int_drug_classes') }}
+    where level = {{ var('class_relative_level') }}
+
+),
+
+ancestors as (
+
+    select * from {{ ref('int_concept_ancestors') }}
+
+),
+
+distractors as (
+
+    select
+        items.template_key,
+        options.option_key,
+        {{ cui_id('options.cui') }} as cui_id,
+        {{ cui_id('answer_keys.gold_cui') }} as answer_cui_id,
+        min(items.n_options) as first_shown
+    from items
+    inner join options
+        on items.item_id = options.item_id
+    inner join answer_keys
+        on items.item_id = answer_keys.item_id
+        and options.option_key <> answer_keys.gold_option_key
+    group by all
+
+),
+
+persons as (
+
+    select distinct
+        patient_key,
+        person_group
+    from visits
+
+),
+
 in_record as (
 
     select
@@ -92,13 +146,52 @@ in_record as (
     from distractors
     inner join templates
         on distractors.template_key = templates.template_key
+    inner join persons
+        on templates.patient_key = persons.patient_key
     inner join visits
-        on templates.patient_key = visits.patient_key
+        on persons.person_group = visits.person_group
     inner join events
         on visits.visit_key = events.visit_key
     inner join mappings
         on events.event_key = mappings.event_key
         and distractors.cui_id = mappings.cui_id
+
+),
+
+like_answer as (
+
+    select
+        distractors.template_key,
+        distractors.option_key,
+        'class_of_answer' as found_by
+    from distractors
+    inner join drug_classes as answer_classes
+        on distractors.answer_cui_id = answer_classes.cui_id
+    inner join drug_classes as option_classes
+        on distractors.cui_id = option_classes.cui_id
+        and answer_classes.atc_code = option_classes.atc_code
+
+    union all
+
+    select
+        distractors.template_key,
+        distractors.option_key,
+        'above_or_below_answer' as found_by
+    from distractors
+    inner join ancestors
+        on distractors.cui_id = ancestors.cui_id
+        and distractors.answer_cui_id = ancestors.ancestor_cui_id
+
+    union all
+
+    select
+        distractors.template_key,
+        distractors.option_key,
+        'above_or_below_answer' as found_by
+    from distractors
+    inner join ancestors
+        on distractors.answer_cui_id = ancestors.cui_id
+        and distractors.cui_id = ancestors.ancestor_cui_id
 
 ),
 
@@ -123,8 +216,7 @@ supported as (
     select distinct
         distractors.template_key,
         distractors.option_key,
-        distractors.cui_id,
-        distractors.rank,
+        distractors.first_shown,
         scenario_concepts.event_key
     from distractors
     inner join scenario_concepts
@@ -189,7 +281,7 @@ context_critical as (
     select distinct
         supported.template_key,
         supported.option_key,
-        supported.rank
+        supported.first_shown
     from supported
     inner join proven_wrong
         on supported.template_key = proven_wrong.template_key
@@ -217,7 +309,7 @@ too_many as (
         max(option_key) as option_key,
         'too_many_context_critical' as found_by
     from context_critical
-    group by all
+    group by template_key
     having count(*) > {{ var('max_context_critical') }}
 
 ),
@@ -231,12 +323,14 @@ not_said as (
     from context_critical
     inner join items
         on context_critical.template_key = items.template_key
-        and context_critical.rank < items.n_options
+        and context_critical.first_shown <= items.n_options
         and not items.context_critical
 
 )
 
 select * from in_record
+union all
+select * from like_answer
 union all
 select * from could_be_right
 union all

@@ -5,7 +5,8 @@ with
 items as (
 
     select * from {{ ref('dim_items') }}
-    where format = 'mcq'
+    where released
+        and format = 'mcq'
 
 ),
 
