@@ -4,7 +4,8 @@
     answer_cui_id), `candidates` (template_number, cui_id) and those of the passes before,
     pass_1_members, .. A block is taken when all its templates name it, that is when none of them is
     in an open block that comes earlier. -#}
-{% macro match_blocks(name, passed, size, n_templates, n_halves_from, n_mates, n_rounds) -%}
+{% macro match_blocks(name, passed, size, n_templates, n_halves_from, n_mates, n_groups,
+    n_rounds) -%}
 {%- set members = [] -%}
 {%- for number in range(1, size + 1) %}{% do members.append('m' ~ number) %}{% endfor -%}
 {{ name }}_left as (
@@ -75,7 +76,8 @@
 
 ),
 
--- The partners that have fewest themselves; without a limit a dense part has too many blocks.
+-- The partners that have fewest themselves. In a dense part there would be too many groups, hence
+-- this limit and that on groups with one lowest member.
 {{ name }}_mates as (
 
     select
@@ -114,6 +116,13 @@
         on smaller.m{{ other }} = closing_{{ other }}.m1
         and later.m2 = closing_{{ other }}.m2
     {%- endfor %}
+    qualify row_number() over (
+        partition by smaller.m1
+        order by
+            md5_number_lower(concat_ws('|', smaller.{{ members[:number - 1] | join(', smaller.') }}, later.m2)),
+            smaller.{{ members[1:number - 1] | join(', smaller.') }},
+            later.m2
+    ) <= {{ n_groups }}
 
 ),
 

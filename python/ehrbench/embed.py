@@ -150,9 +150,13 @@ def _stored_sql(store: Path) -> str:
     shards = completions.shards(store / EMBEDDINGS)
     if not shards:
         return "select null::varchar as text_key, null::varchar as model, null::varchar as revision"
+    for shard in shards:
+        completions.check_shard(shard, VECTOR)
+    # What the build sets aside (int_embeddings_checked) is no vector and is asked for again.
     return (
         "select distinct text_key, model, revision "
-        f"from read_parquet({sql_list(shards)}, union_by_name = true)"
+        f"from read_parquet({sql_list(shards)}, union_by_name = true) "
+        f"where schema_version = {completions.SCHEMA_VERSION} and len(vector) > 0"
     )
 
 

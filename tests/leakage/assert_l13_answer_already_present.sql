@@ -1,6 +1,6 @@
 -- Released px items whose answer the person had been coded with by the index discharge: the
--- concept, a relative of it, or a code of its ICD category, in any source. By times, not by visit
--- numbers.
+-- concept, a relative of it, or a code of the ICD category of its own or of another code that
+-- stands for it, in any source. By times, not by visit numbers.
 with
 
 released as (
@@ -48,6 +48,12 @@ mappings as (
 
 ),
 
+concept_codes as (
+
+    select * from {{ ref('int_leak_concept_codes') }}
+
+),
+
 near as (
 
     select
@@ -74,7 +80,7 @@ answers as (
         visits.person_group,
         visits.discharged_at,
         events.code_system,
-        {{ icd_category('events.code_system', 'events.normalized_code') }} as category
+        events.normalized_code
     from released
     inner join templates
         on released.template_key = templates.template_key
@@ -94,6 +100,28 @@ answer_ids as (
         cui_id
     from mappings
 
+),
+
+categories as (
+
+    select
+        template_key,
+        code_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from answers
+
+    union
+
+    select
+        answers.template_key,
+        concept_codes.code_system,
+        {{ icd_category('concept_codes.code_system', 'concept_codes.normalized_code') }} as category
+    from answers
+    inner join answer_ids
+        on answers.answer_cui = answer_ids.cui
+    inner join concept_codes
+        on answer_ids.cui_id = concept_codes.cui_id
+
 )
 
 select distinct
@@ -112,10 +140,10 @@ left join mappings
 left join near
     on answer_ids.cui_id = near.one
     and mappings.cui_id = near.other
+left join categories
+    on answers.template_key = categories.template_key
+    and events.code_system = categories.code_system
+    and {{ icd_category('events.code_system', 'events.normalized_code') }} = categories.category
 where answers.answer_cui = mappings.cui
     or near.one is not null
-    or (
-        answers.code_system = events.code_system
-        and answers.category
-            = {{ icd_category('events.code_system', 'events.normalized_code') }}
-    )
+    or categories.template_key is not null

@@ -1,9 +1,10 @@
 -- Distractors of released items that could be right: the person has the concept in some visit of
--- any source; the knowledge base supports it at exact concepts for a scenario event under a
--- relation of the task; it is in one drug class with the answer, or above or below it. Of the
--- supported ones a template may show var max_context_critical that a context event rules out by a
--- curated contraindication or a severe interaction, and items that show one say so. Written apart
--- from the models that exclude them.
+-- any source, itself, by an equivalent or one above or below it, or, for a diagnosis, a code in the
+-- ICD category of a code that is mapped to the concept, in either version; the knowledge base
+-- supports it at exact concepts for a scenario event under a relation of the task; it is in one
+-- drug class with the answer, or above or below it. Of the supported ones a template may show var
+-- max_context_critical that a context event rules out by a curated contraindication or a severe
+-- interaction, and items that show one say so. Written apart from the models that exclude them.
 with
 
 -- Items of a template with one option count show the same options.
@@ -110,6 +111,25 @@ ancestors as (
 
 ),
 
+equivalents as (
+
+    select * from {{ ref('int_concept_equivalents') }}
+
+),
+
+gem_targets as (
+
+    select * from {{ ref('int_gem_targets') }}
+
+),
+
+icd_code_systems as (
+
+    select * from {{ ref('icd_code_systems') }}
+    where code_kind = 'diagnosis'
+
+),
+
 distractors as (
 
     select
@@ -137,6 +157,264 @@ persons as (
 
 ),
 
+asked as (
+
+    select distinct
+        persons.person_group,
+        distractors.cui_id
+    from distractors
+    inner join templates
+        on distractors.template_key = templates.template_key
+    inner join persons
+        on templates.patient_key = persons.patient_key
+
+),
+
+person_events as (
+
+    select
+        visits.person_group,
+        events.event_key,
+        events.code_system,
+        events.normalized_code,
+        events.event_type = 'diagnosis' as is_diagnosis,
+        icd_code_systems.code_system is not null as is_icd
+    from visits
+    semi join asked
+        on visits.person_group = asked.person_group
+    inner join events
+        on visits.visit_key = events.visit_key
+    left join icd_code_systems
+        on events.code_system = icd_code_systems.code_system
+
+),
+
+same_concepts as (
+
+    select
+        cui_id,
+        equivalent_cui_id as same_cui_id
+    from equivalents
+
+    union
+
+    select
+        equivalent_cui_id as cui_id,
+        cui_id as same_cui_id
+    from equivalents
+
+    union
+
+    select
+        cui_id,
+        cui_id as same_cui_id
+    from asked
+
+),
+
+asked_near as (
+
+    select
+        asked_same.cui_id,
+        asked_same.same_cui_id as near_cui_id
+    from same_concepts as asked_same
+    semi join asked
+        on asked_same.cui_id = asked.cui_id
+
+    union
+
+    select
+        asked_same.cui_id,
+        ancestors.ancestor_cui_id as near_cui_id
+    from same_concepts as asked_same
+    semi join asked
+        on asked_same.cui_id = asked.cui_id
+    inner join ancestors
+        on asked_same.same_cui_id = ancestors.cui_id
+
+    union
+
+    select
+        asked_same.cui_id,
+        ancestors.cui_id as near_cui_id
+    from same_concepts as asked_same
+    semi join asked
+        on asked_same.cui_id = asked.cui_id
+    inner join ancestors
+        on asked_same.same_cui_id = ancestors.ancestor_cui_id
+
+),
+
+asked_reach as (
+
+    select * from asked_near
+
+    union
+
+    select
+        asked_near.cui_id,
+        same_concepts.same_cui_id as near_cui_id
+    from asked_near
+    inner join same_concepts
+        on asked_near.near_cui_id = same_concepts.cui_id
+
+),
+
+mapped_codes as (
+
+    select distinct
+        mappings.cui_id,
+        events.code_system,
+        events.normalized_code
+    from events
+    inner join icd_code_systems
+        on events.code_system = icd_code_systems.code_system
+    inner join mappings
+        on events.event_key = mappings.event_key
+
+),
+
+asked_codes as (
+
+    select mapped_codes.*
+    from mapped_codes
+    semi join asked
+        on mapped_codes.cui_id = asked.cui_id
+
+),
+
+person_codes as (
+
+    select
+        person_group,
+        code_system,
+        normalized_code
+    from person_events
+    where is_diagnosis
+        and is_icd
+
+    union
+
+    select
+        person_events.person_group,
+        mapped_codes.code_system,
+        mapped_codes.normalized_code
+    from person_events
+    inner join mappings
+        on person_events.event_key = mappings.event_key
+    inner join mapped_codes
+        on mappings.cui_id = mapped_codes.cui_id
+    where person_events.is_diagnosis
+        and not person_events.is_icd
+        and mappings.mapping_level in ('exact', 'equivalent')
+
+),
+
+-- A code's categories: its own and those that it is translated to, either way.
+code_categories as (
+
+    select
+        code_system,
+        normalized_code,
+        code_system as category_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from person_codes
+
+    union
+
+    select
+        code_system,
+        normalized_code,
+        code_system as category_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from asked_codes
+
+    union
+
+    select
+        code_system,
+        normalized_code,
+        target_system as category_system,
+        {{ icd_category('target_system', 'target_code') }} as category
+    from gem_targets
+    where not is_combination
+
+    union
+
+    select
+        target_system as code_system,
+        target_code as normalized_code,
+        gem_targets.code_system as category_system,
+        {{ icd_category('gem_targets.code_system', 'gem_targets.normalized_code') }} as category
+    from gem_targets
+    where not is_combination
+
+),
+
+person_categories as (
+
+    select distinct
+        person_codes.person_group,
+        code_categories.category_system,
+        code_categories.category
+    from person_codes
+    inner join code_categories
+        on person_codes.code_system = code_categories.code_system
+        and person_codes.normalized_code = code_categories.normalized_code
+
+),
+
+asked_categories as (
+
+    select distinct
+        asked_codes.cui_id,
+        code_categories.category_system,
+        code_categories.category
+    from asked_codes
+    inner join code_categories
+        on asked_codes.code_system = code_categories.code_system
+        and asked_codes.normalized_code = code_categories.normalized_code
+
+),
+
+person_concepts as (
+
+    select distinct
+        person_events.person_group,
+        mappings.cui_id
+    from person_events
+    inner join mappings
+        on person_events.event_key = mappings.event_key
+
+),
+
+recorded as (
+
+    select
+        asked.person_group,
+        asked.cui_id
+    from asked
+    inner join asked_reach
+        on asked.cui_id = asked_reach.cui_id
+    inner join person_concepts
+        on asked.person_group = person_concepts.person_group
+        and asked_reach.near_cui_id = person_concepts.cui_id
+
+    union
+
+    select
+        asked.person_group,
+        asked.cui_id
+    from asked
+    inner join asked_categories
+        on asked.cui_id = asked_categories.cui_id
+    inner join person_categories
+        on asked.person_group = person_categories.person_group
+        and asked_categories.category_system = person_categories.category_system
+        and asked_categories.category = person_categories.category
+
+),
+
 in_record as (
 
     select
@@ -148,13 +426,9 @@ in_record as (
         on distractors.template_key = templates.template_key
     inner join persons
         on templates.patient_key = persons.patient_key
-    inner join visits
-        on persons.person_group = visits.person_group
-    inner join events
-        on visits.visit_key = events.visit_key
-    inner join mappings
-        on events.event_key = mappings.event_key
-        and distractors.cui_id = mappings.cui_id
+    inner join recorded
+        on persons.person_group = recorded.person_group
+        and distractors.cui_id = recorded.cui_id
 
 ),
 

@@ -1,5 +1,6 @@
 -- Items of the evaluation subset whose answer the scenario of another one prints: the subset is
--- asked as one batch and printed side by side.
+-- asked as one batch and printed side by side. Visits of one person that overlap in time are one
+-- stay, whichever sources record it.
 with
 
 subset as (
@@ -22,6 +23,17 @@ triples as (
 
 ),
 
+visits as (
+
+    select
+        visit_key,
+        person_group,
+        admitted_at,
+        coalesce(discharged_at, admitted_at) as ended_at
+    from {{ ref('dim_visits') }}
+
+),
+
 mappings as (
 
     select
@@ -37,14 +49,23 @@ asked as (
     select
         templates.template_key,
         templates.answer_cui,
-        triples.visit_key,
-        coalesce(triples.target_visit_key, triples.visit_key) as answer_visit_key,
+        shown_visits.person_group,
+        shown_visits.visit_key,
+        shown_visits.admitted_at,
+        shown_visits.ended_at,
+        answer_visits.visit_key as answer_visit_key,
+        answer_visits.admitted_at as answer_admitted_at,
+        answer_visits.ended_at as answer_ended_at,
         templates.scenario_event_keys
     from subset
     inner join templates
         on subset.template_key = templates.template_key
     inner join triples
         on templates.triple_id = triples.triple_id
+    inner join visits as shown_visits
+        on triples.visit_key = shown_visits.visit_key
+    inner join visits as answer_visits
+        on coalesce(triples.target_visit_key, triples.visit_key) = answer_visits.visit_key
 
 ),
 
@@ -52,7 +73,10 @@ printed as (
 
     select
         template_key,
+        person_group,
         visit_key,
+        admitted_at,
+        ended_at,
         unnest(string_split(scenario_event_keys, ',')) as event_key
     from asked
 
@@ -63,7 +87,14 @@ select distinct
     printed.template_key as printed_by
 from asked
 inner join printed
-    on asked.answer_visit_key = printed.visit_key
+    on asked.person_group = printed.person_group
+    and (
+        asked.answer_visit_key = printed.visit_key
+        or (
+            asked.answer_admitted_at <= printed.ended_at
+            and printed.admitted_at <= asked.answer_ended_at
+        )
+    )
     and asked.template_key <> printed.template_key
 inner join mappings
     on printed.event_key = mappings.event_key

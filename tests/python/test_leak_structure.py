@@ -396,7 +396,8 @@ def test_each_input_is_known_and_counted(compiled, project_root, rules):
 def test_what_the_leakage_command_builds(manifest):
     """`dbt build --select tag:leakage`: the rules, their reports and the tests on released items."""
     tagged = {node["name"] for node in manifest["nodes"].values() if "leakage" in node["tags"]}
-    wanted = {"fct_leak_findings", "rpt_leak_rules", "rpt_item_quality", "rpt_surface_baselines"}
+    wanted = {"fct_leak_findings", "rpt_leak_rules", "rpt_item_quality", "rpt_surface_baselines",
+              "rpt_surface_gates", "rpt_distractor_support", "rpt_stem_anonymity", "int_text_similarities"}
     wanted |= {node["name"] for node in manifest["nodes"].values()
                if node["original_file_path"].startswith(("models/intermediate/leakage/int_", "tests/leakage/"))}
     assert sorted(wanted - tagged) == []

@@ -1,6 +1,7 @@
 -- One row per template of the evaluation subset x arm beside the standard one: the scenario that
 -- the arm shows, or the reason why the template cannot be asked that way. Reads templates for
--- person and subject alone: nothing here depends on which option is the answer.
+-- person and subject alone: nothing here depends on which option is the answer. Arm shuffled looks
+-- at all options of a template alike.
 with
 
 items as (
@@ -31,6 +32,16 @@ templates as (
 lines as (
 
     select * from {{ ref('int_template_scenario') }}
+
+),
+
+mappings as (
+
+    select
+        event_key,
+        cui
+    from {{ ref('brg_event_concepts') }}
+    where cui is not null
 
 ),
 
@@ -88,9 +99,10 @@ parts as (
 ),
 
 -- The shuffled arm is a rotation: templates stand in the order of their persons, and each takes the
--- scenario that lies as many places ahead as the busiest person has templates. So it is another
--- person's, and every scenario is shown once. Donors need no completion: what a model has extracted
--- moves nobody's scenario.
+-- scenario that lies as many places ahead as the busiest person has templates, so another person's.
+-- One that shows an option of the template is passed over for the next: the option would be picked
+-- or ruled out for it, and answers are shown more often than distractors. Donors need no
+-- completion: what a model has extracted moves nobody's scenario.
 ringed as (
 
     select
@@ -122,22 +134,116 @@ aimed as (
 
 ),
 
-shuffled as (
+tries as (
+
+    select cast(generate_series as bigint) as step
+    from generate_series(0, {{ var('arm_donor_tries') }} - 1)
+
+),
+
+candidates as (
 
     select
         aimed.template_key,
-        case
-            when donors.person_group <> aimed.person_group
-                and donors.scenario <> aimed.scenario
-                then donors.scenario
-        end as scenario
+        donors.template_key as donor_key,
+        donors.scenario,
+        tries.step
     from aimed
-    left join aimed as donors
+    inner join tries
+        on tries.step < aimed.n_donors
+    inner join aimed as donors
         on aimed.source = donors.source
         and aimed.task = donors.task
         and aimed.option_type = donors.option_type
-        and aimed.donor_place = donors.place
+        and (aimed.donor_place - 1 + tries.step) % aimed.n_donors + 1 = donors.place
         and not donors.needs_completion
+        and aimed.person_group <> donors.person_group
+        and aimed.scenario <> donors.scenario
+
+),
+
+template_options as (
+
+    select distinct
+        items.template_key,
+        options.cui,
+        {{ leak_words('options.label') }} as words
+    from items
+    inner join options
+        on items.item_id = options.item_id
+
+),
+
+donor_words as (
+
+    select
+        template_key,
+        {{ leak_words('scenario') }} as words
+    from shown
+
+),
+
+donor_concepts as (
+
+    select distinct
+        lines.template_key,
+        mappings.cui
+    from lines
+    semi join shown
+        on lines.template_key = shown.template_key
+    inner join mappings
+        on lines.event_key = mappings.event_key
+
+),
+
+showing_an_option as (
+
+    select
+        candidates.template_key,
+        candidates.donor_key
+    from candidates
+    inner join template_options
+        on candidates.template_key = template_options.template_key
+    inner join donor_concepts
+        on candidates.donor_key = donor_concepts.template_key
+        and template_options.cui = donor_concepts.cui
+
+    union
+
+    select
+        candidates.template_key,
+        candidates.donor_key
+    from candidates
+    inner join template_options
+        on candidates.template_key = template_options.template_key
+    inner join donor_words
+        on candidates.donor_key = donor_words.template_key
+        and contains(donor_words.words, template_options.words)
+
+),
+
+taken as (
+
+    select candidates.*
+    from candidates
+    anti join showing_an_option
+        on candidates.template_key = showing_an_option.template_key
+        and candidates.donor_key = showing_an_option.donor_key
+    qualify row_number() over (
+        partition by candidates.template_key
+        order by candidates.step
+    ) = 1
+
+),
+
+shuffled as (
+
+    select
+        shown.template_key,
+        taken.scenario
+    from shown
+    left join taken
+        on shown.template_key = taken.template_key
 
 ),
 

@@ -31,6 +31,13 @@ revealed as (
 
 ),
 
+near_duplicates as (
+
+    select * from {{ ref('int_near_duplicates') }}
+    where is_one_person
+
+),
+
 wordings_counted as (
 
     select
@@ -77,35 +84,52 @@ placed as (
 
 ),
 
--- Of two templates of which one prints the other's answer only the first may come.
-given_away as (
+-- Of two templates only the first may come when one prints the other's answer, or when both ask one
+-- person nearly the same.
+pairs as (
 
     select
-        case
-            when asked.place < printing.place then printing.template_key
-            else asked.template_key
-        end as template_key
+        template_key,
+        printed_by as other_key
     from revealed
-    inner join placed as asked
-        on revealed.template_key = asked.template_key
-    inner join placed as printing
-        on revealed.printed_by = printing.template_key
+
+    union
+
+    select
+        template_key,
+        other_key
+    from near_duplicates
 
 ),
 
-silent as (
+left_out as (
+
+    select
+        case
+            when ones.place < others.place then others.template_key
+            else ones.template_key
+        end as template_key
+    from pairs
+    inner join placed as ones
+        on pairs.template_key = ones.template_key
+    inner join placed as others
+        on pairs.other_key = others.template_key
+
+),
+
+apart as (
 
     select placed.*
     from placed
-    anti join given_away
-        on placed.template_key = given_away.template_key
+    anti join left_out
+        on placed.template_key = left_out.template_key
 
 ),
 
 spread as (
 
     select *
-    from silent
+    from apart
     qualify row_number() over (
         partition by source, task, person_group, needs_completion
         order by n_items desc, draw_key, template_key

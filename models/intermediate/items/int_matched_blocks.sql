@@ -24,7 +24,7 @@ candidates as (
 
 {% for size, n_templates in var('block_passes') -%}
 {{ match_blocks('pass_' ~ loop.index, loop.index0, size, n_templates, var('block_halves_from'),
-    var('block_mates'), var('block_rounds')) }},
+    var('block_mates'), var('block_groups'), var('block_rounds')) }},
 
 {% endfor -%}
 taken as (

@@ -1,6 +1,7 @@
 -- px templates whose answer is no news: a diagnosis of the person up to the index visit has its
--- concept, a relative of it or its ICD category. Every source of the person counts: a visit is one
--- up to the index visit when it ended by the index discharge, or when its source numbers it so.
+-- concept, a relative of it or the ICD category of a code that stands for it, in either version.
+-- Every source of the person counts: a visit is one up to the index visit when it ended by the
+-- index discharge, or when its source numbers it so.
 with
 
 templates as (
@@ -33,6 +34,12 @@ mappings as (
 
 ),
 
+concept_codes as (
+
+    select * from {{ ref('int_leak_concept_codes') }}
+
+),
+
 -- Drugs of one class say nothing about diagnoses.
 relatives as (
 
@@ -61,14 +68,33 @@ asked as (
         templates.answer_cui_id,
         index_visits.source,
         index_visits.visit_number,
-        index_visits.discharged_at,
-        answers.code_system,
-        {{ icd_category('answers.code_system', 'answers.normalized_code') }} as icd_category
+        index_visits.discharged_at
     from templates
     inner join visits as index_visits
         on templates.visit_key = index_visits.visit_key
-    left join diagnoses as answers
-        on templates.answer_event_key = answers.event_key
+
+),
+
+answer_categories as (
+
+    select
+        asked.template_number,
+        answers.code_system,
+        {{ icd_category('answers.code_system', 'answers.normalized_code') }} as icd_category
+    from asked
+    inner join diagnoses as answers
+        on asked.answer_event_key = answers.event_key
+
+    union
+
+    select
+        asked.template_number,
+        concept_codes.code_system,
+        {{ icd_category('concept_codes.code_system', 'concept_codes.normalized_code') }}
+            as icd_category
+    from asked
+    inner join concept_codes
+        on asked.answer_cui_id = concept_codes.cui_id
 
 ),
 
@@ -161,10 +187,12 @@ coded_alike as (
         coded.event_key,
         'category' as found_by
     from asked
+    inner join answer_categories
+        on asked.template_number = answer_categories.template_number
     inner join coded
         on asked.person_group = coded.person_group
-        and asked.code_system = coded.code_system
-        and asked.icd_category = coded.icd_category
+        and answer_categories.code_system = coded.code_system
+        and answer_categories.icd_category = coded.icd_category
 
 ),
 

@@ -180,7 +180,7 @@ texts as (
 
 ),
 
--- The scenario of arm shuffled is another patient's, and may hold the answer.
+-- The scenario of arm shuffled is another patient's, picked by int_arm_scenarios to name no option.
 texts_naming as (
 
     select distinct texts.prompt_key

@@ -1,9 +1,10 @@
--- Distractors that could be right as well: the person has the concept, or one above or below it,
--- in some visit of any source; the knowledge base supports it for a scenario event by any source
--- and any strength (equivalents for free, one end one level up or down); it is of one drug class
--- with the answer, or above or below it. A template may show var max_context_critical distractors
--- that the knowledge base supports and another event of the scenario rules out. Written apart from
--- what the draw excludes by.
+-- Distractors that could be right as well: the person has the concept in some visit of any source,
+-- or one above or below it, or, for a diagnosis, a code of the same ICD category in either version;
+-- the knowledge base supports it for a scenario event by any source and any strength (equivalents
+-- for free, one end one level up or down); it is of one drug class with the answer, or above or
+-- below it. A template may show var max_context_critical distractors that the knowledge base
+-- supports and another event of the scenario rules out. Written apart from what the draw excludes
+-- by.
 with
 
 options as (
@@ -48,6 +49,26 @@ relatives as (
 
     select * from {{ ref('int_concept_relatives') }}
     where relation in ('ancestor', 'descendant', 'equivalent')
+
+),
+
+icd_code_systems as (
+
+    select * from {{ ref('icd_code_systems') }}
+    where code_kind = 'diagnosis'
+
+),
+
+concept_codes as (
+
+    select * from {{ ref('int_leak_concept_codes') }}
+    where code_system in (select icd_code_systems.code_system from icd_code_systems)
+
+),
+
+gem_targets as (
+
+    select * from {{ ref('int_gem_targets') }}
 
 ),
 
@@ -178,17 +199,227 @@ persons as (
 
 ),
 
-record_concepts as (
+record_events as (
 
-    select distinct
+    select
         visits.person_group,
-        mappings.cui_id
+        events.event_key,
+        events.event_type,
+        events.code_system,
+        events.normalized_code
     from visits
     inner join events
         on visits.visit_key = events.visit_key
-    inner join mappings
-        on events.event_key = mappings.event_key
     where exists (select 1 from persons where persons.person_group = visits.person_group)
+
+),
+
+record_concepts as (
+
+    select distinct
+        record_events.person_group,
+        mappings.cui_id
+    from record_events
+    inner join mappings
+        on record_events.event_key = mappings.event_key
+
+),
+
+option_concepts as (
+
+    select
+        cui_id,
+        bool_or(event_type = 'diagnosis') as is_diagnosis
+    from options
+    group by cui_id
+
+),
+
+free_moves as (
+
+    select
+        cui_id as from_cui_id,
+        relative_cui_id as to_cui_id
+    from relatives
+    where relation = 'equivalent'
+
+    union
+
+    select
+        relative_cui_id as from_cui_id,
+        cui_id as to_cui_id
+    from relatives
+    where relation = 'equivalent'
+
+),
+
+-- From the option to its equivalents, then up or down, then to the equivalents of what is there.
+options_same as (
+
+    select
+        cui_id,
+        cui_id as reached_cui_id
+    from option_concepts
+
+    union
+
+    select
+        option_concepts.cui_id,
+        free_moves.to_cui_id as reached_cui_id
+    from option_concepts
+    inner join free_moves
+        on option_concepts.cui_id = free_moves.from_cui_id
+
+),
+
+options_moved as (
+
+    select * from options_same
+
+    union
+
+    select
+        options_same.cui_id,
+        relatives.relative_cui_id as reached_cui_id
+    from options_same
+    inner join relatives
+        on options_same.reached_cui_id = relatives.cui_id
+
+    union
+
+    select
+        options_same.cui_id,
+        relatives.cui_id as reached_cui_id
+    from options_same
+    inner join relatives
+        on options_same.reached_cui_id = relatives.relative_cui_id
+
+),
+
+options_reach as (
+
+    select * from options_moved
+
+    union
+
+    select
+        options_moved.cui_id,
+        free_moves.to_cui_id as reached_cui_id
+    from options_moved
+    inner join free_moves
+        on options_moved.reached_cui_id = free_moves.from_cui_id
+
+),
+
+-- Both sides are said in both versions of ICD. A combination says less with one of its codes.
+translations as (
+
+    select
+        code_system as from_system,
+        normalized_code as from_code,
+        target_system as to_system,
+        target_code as to_code,
+        is_combination
+    from gem_targets
+
+    union
+
+    select
+        target_system as from_system,
+        target_code as from_code,
+        code_system as to_system,
+        normalized_code as to_code,
+        false as is_combination
+    from gem_targets
+    where not is_combination
+
+),
+
+option_codes as (
+
+    select distinct
+        option_concepts.cui_id,
+        concept_codes.code_system,
+        concept_codes.normalized_code
+    from option_concepts
+    inner join options_same
+        on option_concepts.cui_id = options_same.cui_id
+    inner join concept_codes
+        on options_same.reached_cui_id = concept_codes.cui_id
+    where option_concepts.is_diagnosis
+
+),
+
+option_categories as (
+
+    select
+        cui_id,
+        code_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from option_codes
+
+    union
+
+    select
+        option_codes.cui_id,
+        translations.to_system as code_system,
+        {{ icd_category('translations.to_system', 'translations.to_code') }} as category
+    from option_codes
+    inner join translations
+        on option_codes.code_system = translations.from_system
+        and option_codes.normalized_code = translations.from_code
+        and not translations.is_combination
+
+),
+
+record_codes as (
+
+    select
+        record_events.person_group,
+        record_events.code_system,
+        record_events.normalized_code
+    from record_events
+    inner join icd_code_systems
+        on record_events.code_system = icd_code_systems.code_system
+    where record_events.event_type = 'diagnosis'
+
+    union
+
+    select
+        record_events.person_group,
+        concept_codes.code_system,
+        concept_codes.normalized_code
+    from record_events
+    left join icd_code_systems
+        on record_events.code_system = icd_code_systems.code_system
+    inner join mappings
+        on record_events.event_key = mappings.event_key
+        and mappings.mapping_level in ('exact', 'equivalent')
+    inner join concept_codes
+        on mappings.cui_id = concept_codes.cui_id
+    where record_events.event_type = 'diagnosis'
+        and icd_code_systems.code_system is null
+
+),
+
+record_categories as (
+
+    select
+        person_group,
+        code_system,
+        {{ icd_category('code_system', 'normalized_code') }} as category
+    from record_codes
+
+    union
+
+    select
+        record_codes.person_group,
+        translations.to_system as code_system,
+        {{ icd_category('translations.to_system', 'translations.to_code') }} as category
+    from record_codes
+    inner join translations
+        on record_codes.code_system = translations.from_system
+        and record_codes.normalized_code = translations.from_code
 
 ),
 
@@ -197,16 +428,27 @@ in_record as (
     select
         persons.person_group,
         persons.cui_id,
-        min({{ cui_text('near.near_cui_id') }}) as recorded_cui
+        {{ cui_text('record_concepts.cui_id') }} as recorded
     from persons
-    inner join near
-        on persons.cui_id = near.cui_id
+    inner join options_reach
+        on persons.cui_id = options_reach.cui_id
     inner join record_concepts
         on persons.person_group = record_concepts.person_group
-        and near.near_cui_id = record_concepts.cui_id
-    group by
+        and options_reach.reached_cui_id = record_concepts.cui_id
+
+    union
+
+    select
         persons.person_group,
-        persons.cui_id
+        persons.cui_id,
+        concat(record_categories.code_system, ' ', record_categories.category) as recorded
+    from persons
+    inner join option_categories
+        on persons.cui_id = option_categories.cui_id
+    inner join record_categories
+        on persons.person_group = record_categories.person_group
+        and option_categories.code_system = record_categories.code_system
+        and option_categories.category = record_categories.category
 
 ),
 
@@ -431,7 +673,7 @@ united as (
     select
         options.template_key,
         options.option_key,
-        concat('in the record: ', in_record.recorded_cui) as evidence
+        concat('in the record: ', in_record.recorded) as evidence
     from options
     inner join in_record
         on options.person_group = in_record.person_group

@@ -138,19 +138,24 @@ title_codes as (
 
 ),
 
+-- Of several ranges that hold a code the strictest counts.
 limits as (
 
     select
         title_codes.option_key,
         concat(title_codes.code_system, ' ', title_codes.code) as said_by,
-        restricted_codes.sex,
-        restricted_codes.min_age,
-        restricted_codes.max_age
+        max(restricted_codes.sex) as sex,
+        max(restricted_codes.min_age) as min_age,
+        min(restricted_codes.max_age) as max_age
     from title_codes
     left join restricted_codes
         on title_codes.code_system = restricted_codes.code_system
         and {{ code_in_range('title_codes.code', 'restricted_codes.code_from',
             'restricted_codes.code_to') }}
+    group by
+        title_codes.option_key,
+        title_codes.code_system,
+        title_codes.code
 
 ),
 

@@ -1,6 +1,7 @@
 -- One row per template x concept that answers some template of its pool, whose label shares a rare
 -- word with the template's scenario or question. Words count by their first letters, so that
--- "pneumonia" meets "pneumoniae"; rare is a word of few titles of the cohort.
+-- "diabetes" meets "diabetic"; a longer beginning counts within a word of the other side too, so
+-- that "hemorrhage" meets "posthemorrhagic". Rare is what few titles of the cohort have.
 with
 
 templates as (
@@ -110,12 +111,12 @@ words_listed as (
 
 ),
 
-stemmed as (
+text_words as (
 
     select distinct
         words_listed.kind,
         words_listed.text,
-        substr(words_listed.word, 1, {{ var('rare_word_stem') }}) as word
+        words_listed.word
     from words_listed
     cross join noise
     where length(words_listed.word) >= {{ var('rare_word_letters') }}
@@ -123,14 +124,76 @@ stemmed as (
 
 ),
 
--- Numbered in the order of the words, so that the first word is the least number.
+words as (
+
+    select distinct word from text_words
+
+),
+
+pieces as (
+
+    select
+        word,
+        unnest(range(1, length(word) - {{ var('rare_word_infix') }} + 2)) as place
+    from words
+    where length(word) >= {{ var('rare_word_infix') }}
+
+),
+
+beginnings as (
+
+    select distinct substr(word, 1, {{ var('rare_word_infix') }}) as stem
+    from pieces
+
+),
+
+-- What a word shares with others: its first letters, and the longer beginnings of words that it
+-- holds anywhere.
+word_stems as (
+
+    select
+        word,
+        substr(word, 1, {{ var('rare_word_stem') }}) as stem,
+        true as is_beginning
+    from words
+
+    union all
+
+    select
+        pieces.word,
+        beginnings.stem,
+        pieces.place = 1 as is_beginning
+    from pieces
+    inner join beginnings
+        on substr(pieces.word, pieces.place, {{ var('rare_word_infix') }}) = beginnings.stem
+
+),
+
+stemmed as (
+
+    select
+        text_words.kind,
+        text_words.text,
+        word_stems.stem,
+        bool_or(word_stems.is_beginning) as is_beginning
+    from text_words
+    inner join word_stems
+        on text_words.word = word_stems.word
+    group by
+        text_words.kind,
+        text_words.text,
+        word_stems.stem
+
+),
+
+-- Numbered in the order of the stems, so that the first stem is the least number.
 rare_words as (
 
     select
-        cast(row_number() over (order by word) as integer) as word_number,
-        word
+        cast(row_number() over (order by stem) as integer) as word_number,
+        stem as word
     from stemmed
-    group by word
+    group by stem
     having count(*) filter (where kind = 'title')
         <= {{ var('rare_word_share') }} * (select count(*) from titles)
         and count(*) filter (where kind = 'type') = 0
@@ -142,10 +205,11 @@ rare as (
     select
         stemmed.kind,
         stemmed.text,
-        rare_words.word_number
+        rare_words.word_number,
+        stemmed.is_beginning
     from stemmed
     inner join rare_words
-        on stemmed.word = rare_words.word
+        on stemmed.stem = rare_words.word
     where stemmed.kind in ('label', 'line')
 
 ),
@@ -155,7 +219,8 @@ vocabulary_words as (
     select
         vocabulary.pool_number,
         vocabulary.cui_id,
-        rare.word_number
+        rare.word_number,
+        rare.is_beginning
     from vocabulary
     inner join rare
         on rare.kind = 'label'
@@ -167,7 +232,8 @@ line_words as (
 
     select
         lines.line_number,
-        rare.word_number
+        rare.word_number,
+        rare.is_beginning
     from lines
     inner join rare
         on rare.kind = 'line'
@@ -178,10 +244,11 @@ line_words as (
 -- Only words of some answer of the pool go on: a template repeats few of them.
 template_words as (
 
-    select distinct
+    select
         templates.template_number,
         templates.pool_number,
-        line_words.word_number
+        line_words.word_number,
+        bool_or(line_words.is_beginning) as is_beginning
     from templates
     inner join stem_lines
         on templates.template_number = stem_lines.template_number
@@ -191,6 +258,10 @@ template_words as (
         select 1 from vocabulary_words
         where vocabulary_words.word_number = line_words.word_number
     )
+    group by
+        templates.template_number,
+        templates.pool_number,
+        line_words.word_number
 
 ),
 
@@ -204,6 +275,7 @@ shared as (
     inner join vocabulary_words
         on template_words.pool_number = vocabulary_words.pool_number
         and template_words.word_number = vocabulary_words.word_number
+        and (template_words.is_beginning or vocabulary_words.is_beginning)
     group by
         template_words.template_number,
         vocabulary_words.cui_id

@@ -33,7 +33,7 @@ create table int_code_concepts as select * from (values
     ('ICD10CM', 'K56.7', 4, 'ancestor'), ('ICD10CM', 'K56.0', 4, 'exact'))
     as v(code_system, normalized_code, cui_id, mapping_level);
 create table icd_code_systems as select * from (values
-    ('ICD10CM', 'diagnosis'), ('ICD10PCS', 'procedure')) as v(code_system, code_kind);
+    ('ICD9CM', 'diagnosis'), ('ICD10CM', 'diagnosis'), ('ICD10PCS', 'procedure')) as v(code_system, code_kind);
 create table int_combination_parts as select * from (values (13, 12)) as v(combination_cui_id, part_cui_id);
 create table int_drug_classes as select * from (values (11, 4, 'R05DA'), (12, 4, 'N02BA'), (12, 3, 'R05D'))
     as v(cui_id, level, atc_code);
@@ -41,12 +41,23 @@ create table int_concept_ancestors as select * from (values (1, 3)) as v(cui_id,
 create table int_template_scenario as select * from (values
     ('k1', 'gout'), ('k1', 'ctx'), ('k2', 'gout'), ('k2', 'ctx')) as v(template_key, event_key);
 create table brg_event_concepts as select * from (values
-    ('gout', 9), ('ans', 2), ('other', 1), ('ctx', 8)) as v(event_key, cui_id);
+    ('gout', 9), ('ans', 2), ('other', 1), ('ctx', 8), ('ileus', 3), ('gas', 7), ('seen', 7))
+    as v(event_key, cui_id);
+alter table brg_event_concepts add column mapping_level varchar;
 create table dim_visits as select * from (values
     ('v1', 'patient', 'person'), ('v2', 'another', 'somebody'), ('v3', 'again', 'person'))
     as v(visit_key, patient_key, person_group);
-create table fct_visit_events as select * from (values ('gout', 'v1'), ('ans', 'v1'), ('other', 'v2'))
-    as v(event_key, visit_key);
+create table fct_visit_events as select * from (values
+    ('gout', 'v1', 'diagnosis', 'ICD10CM', 'M10.9'), ('ans', 'v1', 'diagnosis', 'ICD10CM', 'J45.9'),
+    ('other', 'v2', 'diagnosis', 'ICD10CM', 'A41.9'), ('more', 'v3', 'diagnosis', 'ICD9CM', '274.0'),
+    ('cut', 'v3', 'procedure', 'ICD10CM', 'A41.0'), ('ileus', 'v2', 'diagnosis', 'ICD10CM', 'K56.7'),
+    ('gas', 'v2', 'diagnosis', 'ICD10CM', 'A41.1'), ('seen', 'v3', 'diagnosis', 'SNOMEDCT_US', '7'))
+    as v(event_key, visit_key, event_type, code_system, normalized_code);
+create table int_gem_targets as select * from (values
+    ('ICD10CM', 'M10.9', 'ICD9CM', '274.9', false), ('ICD9CM', '038.9', 'ICD10CM', 'A41.9', false),
+    ('ICD10CM', 'K56.7', 'ICD9CM', '274.1', true))
+    as v(code_system, normalized_code, target_system, target_code, is_combination);
+create table int_concept_equivalents as select * from (values (3, 30), (90, 9)) as v(cui_id, equivalent_cui_id);
 create table int_curated_edges as select * from (values (1, 'contraindicated_with_disease', 8))
     as v(subject_cui_id, rela, object_cui_id);
 create table int_drug_interactions as select * from (values (3, 8, 'severe'), (4, 8, 'other'))
@@ -73,7 +84,24 @@ BROKEN = [
     # in a record: of the patient, of the same person in another source, as any of several concepts
     ("assert_l24_distractor_also_right", "update fct_visit_events set visit_key = 'v1' where event_key = 'other'"),
     ("assert_l24_distractor_also_right", "update fct_visit_events set visit_key = 'v3' where event_key = 'other'"),
-    ("assert_l24_distractor_also_right", "insert into brg_event_concepts values ('ans', 3)"),
+    ("assert_l24_distractor_also_right", "insert into brg_event_concepts values ('ans', 3, 'exact')"),
+    # and below or above what is recorded, from an equivalent of the option to one of the record
+    ("assert_l24_distractor_also_right", "insert into int_concept_equivalents values (9, 3)"),
+    ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (30, 9)"),
+    ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (9, 3)"),
+    ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (30, 90)"),
+    ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (90, 30)"),
+    # by its category: of this version, of the other, and translated on either side
+    ("assert_l24_distractor_also_right",
+     "update fct_visit_events set normalized_code = 'A41.0' where event_key = 'gout'"),
+    ("assert_l24_distractor_also_right",
+     "update fct_visit_events set normalized_code = '038.0' where event_key = 'more'"),
+    ("assert_l24_distractor_also_right",
+     "insert into int_gem_targets values ('ICD10CM', 'M10.9', 'ICD10CM', 'A41.5', false)"),
+    ("assert_l24_distractor_also_right",
+     "insert into int_gem_targets values ('ICD10CM', 'A41.7', 'ICD9CM', '274.0', false)"),
+    ("assert_l24_distractor_also_right",
+     "update brg_event_concepts set mapping_level = 'exact' where event_key = 'seen'"),
     # like the answer: of its class, above it, below it
     ("assert_l24_distractor_also_right", "insert into int_drug_classes values (12, 4, 'R05DA')"),
     ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (2, 3)"),
@@ -122,6 +150,12 @@ BROKEN = [
 ]
 
 NEAR_MISSES = [
+    # another category, a procedure's, a part of a combination, another person's
+    ("assert_l24_distractor_also_right",
+     "update fct_visit_events set normalized_code = 'A40.0' where event_key = 'gout'; "
+     "update fct_visit_events set code_system = 'ICD9CM', normalized_code = '038.0' where event_key = 'cut'; "
+     "insert into fct_visit_events values ('hers', 'v2', 'diagnosis', 'ICD10CM', 'A41.0')"),
+    ("assert_l24_distractor_also_right", "insert into int_concept_equivalents values (30, 91)"),
     ("assert_l24_distractor_also_right",
      MARKED + "insert into int_edge_roles values ('causes', 'support', 9, 1)"),
     ("assert_l24_distractor_also_right",

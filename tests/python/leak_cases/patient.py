@@ -66,6 +66,9 @@ create table brg_event_concepts as select * from (values
     ('o1', 'C0000001', 1), ('o7', 'C0000007', 7)) as v(event_key, cui, cui_id);
 create table int_concept_relatives as select * from (values
     (5, 6, 'sibling'), (2, 5, 'same_class'), (5, 1, 'same_class')) as v(cui_id, relative_cui_id, relation);
+create table int_leak_concept_codes as select * from (values
+    (5, 'ICD10CM', 'J45.9'), (5, 'ICD9CM', '493.90'), (6, 'ICD10CM', 'M10.9'))
+    as v(cui_id, code_system, normalized_code);
 create table int_source_patients as select * from (values
     ('mimic_iv', '10', 'A'), ('mimic_iii', '20', 'B'), ('omop_mimic_iv_demo', '30', 'A'))
     as v(source, patient_id, person_id);
@@ -95,10 +98,12 @@ L35 = "assert_l35_grounding"
 L36 = "assert_l36_visit_order"
 
 BROKEN = [
-    # the concept in the index visit, a sibling or a code of the category before it, the twin source's visit
+    # the concept in the index visit, a sibling or a code of the category before it (of the answer's own code or
+    # of another code of its concept), the twin source's visit
     (L13, "insert into brg_event_concepts values ('e1', 'C0000005', 5)"),
     (L13, "insert into brg_event_concepts values ('e0', 'C0000006', 6)"),
     (L13, "update fct_visit_events set normalized_code = 'J45.8' where event_key = 'e0'"),
+    (L13, "update fct_visit_events set code_system = 'ICD9CM', normalized_code = '493.20' where event_key = 'e0'"),
     (L13, "insert into brg_event_concepts values ('o1', 'C0000005', 5)"),
     (L14, "update fct_templates set scenario_event_keys = 'e1,e0' where template_key = 'kx'"),
     (L14, "update fct_templates set scenario_event_keys = 'e1,e6' where template_key = 'kx'"),
@@ -116,6 +121,9 @@ BROKEN = [
     (L30, "update fct_item_options set label = 'Stay 80000022' where item_id = 'io'"),
     (L30, "delete from identifier_patterns; update dim_items set scenario = md5('x')"),
     (L32, "update fct_templates set answer_cui = 'C0000002' where template_key = 'kt'"),
+    # one stay in two sources
+    (L32, "update dim_items set in_subset = true where item_id = 'io'; "
+          "insert into brg_event_concepts values ('o1', 'C0000007', 7)"),
     (L32, "update fct_triples set visit_key = 'v2' where triple_id = 'tt1'; "
           "insert into brg_event_concepts values ('e1', 'C0000005', 5)"),
     (L35, "update dim_items set scenario = '- Diagnosis: Gout' || chr(10) || '- Diagnosis: Scurvy'"),
