@@ -38,14 +38,15 @@ COLUMNS = {
 def pytest_configure(config):
     config.addinivalue_line("markers", "engine: needs vllm")
     config.addinivalue_line("markers", "soak: long; runs with make soak only")
+    config.addinivalue_line("markers", "gates: a cohort of its own; runs with make gates only")
 
 
 def pytest_collection_modifyitems(config, items):
     if config.option.markexpr:
         return
-    kept = [item for item in items if "soak" not in item.keywords]
-    config.hook.pytest_deselected(items=[item for item in items if "soak" in item.keywords])
-    items[:] = kept
+    apart = [item for item in items if {"soak", "gates"} & set(item.keywords)]
+    config.hook.pytest_deselected(items=apart)
+    items[:] = [item for item in items if item not in apart]
 
 
 @pytest.hookimpl(wrapper=True)

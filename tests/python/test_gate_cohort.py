@@ -47,6 +47,7 @@ def gates(folder, patients, caps):
     return found, templates
 
 
+@pytest.mark.gates
 def test_gates_hold_on_five_thousand_templates(tmp_path):
     found, templates = gates(tmp_path, 700, CAPS)
     assert sum(templates.values()) >= 5000, templates
