@@ -314,7 +314,7 @@ class Plan:
 
         rows = [
             row
-            for shard in completions.shards(self.store)
+            for shard in completions.completion_shards(self.store)
             for row in completions.read_shard(shard).to_pylist()
         ]
         return sorted(rows, key=lambda row: (row["request_key"], row["attempt"]))
