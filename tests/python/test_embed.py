@@ -87,6 +87,16 @@ def test_what_was_done_before_a_stop_stays(texts, monkeypatch):
     assert run(texts) == 1 and len(stored(texts)) == 3
 
 
+def test_a_broken_shard_is_one_line_and_an_empty_vector_is_asked_again(texts):
+    folder = completions.model_dir(texts.store, EMBEDDINGS, MODEL)
+    row = {"text_key": min(TEXTS), "model": MODEL, "revision": "r1", "vector": []}
+    completions.write_shard(folder, [row], VECTOR)
+    assert embed.planned(texts.database, texts.store) == [(MODEL, 3)]
+    (folder / "junk.parquet").write_text("junk")
+    with pytest.raises(EhrbenchError, match="junk.parquet is not a readable Parquet file"):
+        embed.planned(texts.database, texts.store)
+
+
 def test_vectors_and_completions_share_a_store_and_never_mix(texts):
     run(texts)
     folder = completions.model_dir(texts.store, "answers", "tiny")
