@@ -40,7 +40,10 @@ sampled as (
 ),
 
 widths as (
-    select unnest([{{ words_shown | join(', ') }}]) as n_words
+    select
+        shown.n_words,
+        case when shown.n_words = 0 then -1 else shown.n_words end as last_word
+    from (select unnest([{{ words_shown | join(', ') }}]) as n_words) as shown
 ),
 
 lines as (
@@ -61,7 +64,9 @@ wanted as (
         lines.source,
         widths.n_words,
         lines.event_type,
-        {{ title_start('lines.title', 'widths.n_words') }} as part
+        array_to_string(
+            string_split(trim({{ norm_label('lines.title') }}), ' ')[1:widths.last_word], ' '
+        ) as part
     from lines
     cross join widths
 ),
@@ -72,7 +77,9 @@ record as (
         e.source,
         widths.n_words,
         e.event_type,
-        {{ title_start('e.label', 'widths.n_words') }} as part
+        array_to_string(
+            string_split(trim({{ norm_label('e.label') }}), ' ')[1:widths.last_word], ' '
+        ) as part
     from {{ ref('fct_visit_events') }} as e
     cross join widths
 ),

@@ -1,5 +1,6 @@
--- The rules that hold items back (or tag them), each with what it found and the item's text. Start
--- from one item, a template, or everything of a source.
+-- The rules that hold items back (or tag them), each with what it found and the item's text; an item
+-- without a rule stays back with its block (reason block_broken). Start from one item, a template, or
+-- everything of a source.
 with
 
 items as (
@@ -8,6 +9,12 @@ items as (
     where not released
     -- where item_id = '...'
     -- where template_key = '...'
+
+),
+
+quality as (
+
+    select * from {{ ref('rpt_item_quality') }}
 
 ),
 
@@ -52,6 +59,7 @@ select
     items.source,
     items.task,
     items.n_options,
+    quality.reason,
     item_findings.rule_id,
     rules.policy,
     rules.question as rule_question,
@@ -61,11 +69,13 @@ select
     items.question,
     keys.gold_label
 from items
-inner join item_findings
+inner join quality
+    on items.item_id = quality.item_id
+left join item_findings
     on items.item_id = item_findings.item_id
-inner join rules
+left join rules
     on item_findings.rule_id = rules.rule_id
-inner join findings
+left join findings
     on item_findings.rule_id = findings.rule_id
     and (items.template_key = findings.template_key or items.item_id = findings.item_id)
 left join options
@@ -76,7 +86,7 @@ left join labels
 left join keys
     on items.item_id = keys.item_id
 -- A larger item of the template may show an option that this one does not.
-where findings.scope <> 'option'
+where findings.scope is distinct from 'option'
     or options.option_key is not null
 order by
     items.source,

@@ -4,11 +4,14 @@
     concordance is the share of its distractors that the answer outscores, ties by half.
     Relations given by CTE name: `templates` (template_key, n_options), `options` (template_key,
     rank, is_gold and what the scores read; with `by_count` n_options too, for scores that differ by
-    it). -#}
-{% macro baseline_picks(baseline, picks, by_count=false) -%}
+    it, and with `by_model` the model that they come from). -#}
+{% macro baseline_picks(baseline, picks, by_count=false, by_model=false) -%}
 scored as (
 
     select
+        {%- if by_model %}
+        model,
+        {%- endif %}
         template_key,
         {%- if by_count %}
         n_options,
@@ -32,6 +35,9 @@ answers_scored as (
 compared as (
 
     select
+        {%- if by_model %}
+        answers_scored.model,
+        {%- endif %}
         templates.template_key,
         templates.n_options,
         {%- for _ in picks %}
@@ -56,8 +62,14 @@ compared as (
         {%- if by_count %}
         and templates.n_options = scored.n_options
         {%- endif %}
+        {%- if by_model %}
+        and answers_scored.model = scored.model
+        {%- endif %}
         and scored.rank < templates.n_options
     group by
+        {%- if by_model %}
+        answers_scored.model,
+        {%- endif %}
         templates.template_key,
         templates.n_options
 
@@ -69,7 +81,7 @@ picked as (
     select
         cast('{{ baseline }}' as varchar) as baseline,
         cast('{{ pick }}' as varchar) as pick,
-        cast(null as varchar) as model,
+        {{ 'model' if by_model else 'cast(null as varchar) as model' }},
         template_key,
         n_options,
         cast(null as integer) as variant,

@@ -3,7 +3,8 @@
     size. Reads the CTEs `matchable` (template_number, pool_number, n_pool_templates, person_group,
     answer_cui_id), `candidates` (template_number, cui_id) and those of the passes before,
     pass_1_members, .. A block is taken when all its templates name it, that is when none of them is
-    in an open block that comes earlier. -#}
+    in an open block that comes earlier. Groups are ordered by md5_number_lower, written as a shift:
+    DuckDB's own makes a text of the bits first and takes three times as long. -#}
 {% macro match_blocks(name, passed, size, n_templates, n_halves_from, n_mates, n_groups,
     n_rounds) -%}
 {%- set members = [] -%}
@@ -119,7 +120,9 @@
     qualify row_number() over (
         partition by smaller.m1
         order by
-            md5_number_lower(concat_ws('|', smaller.{{ members[:number - 1] | join(', smaller.') }}, later.m2)),
+            cast(md5_number(concat_ws(
+                '|', smaller.{{ members[:number - 1] | join(', smaller.') }}, later.m2
+            )) >> 64 as ubigint),
             smaller.{{ members[1:number - 1] | join(', smaller.') }},
             later.m2
     ) <= {{ n_groups }}

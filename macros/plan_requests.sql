@@ -2,19 +2,22 @@
     and stage, with their keys. `max_requests` takes prompts in the md5 order of `draw_key`, round
     robin over `task_column` and within a task over `form_columns`, so that a small plan still asks
     every task and form. The order does not depend on model or mode: all of them see the same
-    prompts. With `arm_column` a plan row asks the prompts of its own arm (an empty one is
-    `standard`), and each arm is ranked by itself. The dbt model needs CTEs named models and
-    run_plan. `carry` are further columns of the prompts. -#}
+    prompts. A plan row asks the prompts that agree with it in `match`, columns of the plan with
+    the value that an empty one stands for; the prompts of each such kind are ranked by themselves.
+    The dbt model needs CTEs named models and run_plan. `carry` are further columns of the
+    prompts. -#}
 {% macro plan_requests(prompts, stage, task_column, form_columns=[], carry=[],
-    draw_key='prompt_key', arm_column=none) -%}
-{%- set arm_columns = [arm_column] if arm_column else [] -%}
+    draw_key='prompt_key', match={}) -%}
 {%- set cell_columns = [task_column] + form_columns -%}
+{%- set kind_columns = match.keys() | list -%}
 plan as (
 
     select
         run_plan.model,
         run_plan.mode,
-        coalesce(run_plan.arm, 'standard') as arm,
+        {%- for column, default in match.items() %}
+        coalesce(run_plan.{{ column }}, '{{ default }}') as {{ column }},
+        {%- endfor %}
         run_plan.repetition,
         run_plan.max_requests,
         run_plan.max_attempts,
@@ -36,7 +39,7 @@ prompts_drawn as (
     select
         *,
         row_number() over (
-            partition by {{ (arm_columns + cell_columns) | join(', ') }}
+            partition by {{ (kind_columns + cell_columns) | join(', ') }}
             order by md5(concat('{{ var('plan_seed') }}|', {{ draw_key }})), prompt_key
         ) as rank_in_cell
     from {{ prompts }}
@@ -48,7 +51,7 @@ prompts_in_task as (
     select
         *,
         row_number() over (
-            partition by {{ (arm_columns + [task_column]) | join(', ') }}
+            partition by {{ (kind_columns + [task_column]) | join(', ') }}
             order by rank_in_cell, {{ cell_columns | join(', ') }}
         ) as rank_in_task
     from prompts_drawn
@@ -60,8 +63,8 @@ prompts_ranked as (
     select
         *,
         cast(row_number() over (
-            {%- if arm_column %}
-            partition by {{ arm_column }}
+            {%- if match %}
+            partition by {{ kind_columns | join(', ') }}
             {%- endif %}
             order by rank_in_task, {{ task_column }}
         ) as integer) as plan_rank
@@ -79,6 +82,7 @@ planned as (
         plan.model,
         plan.revision,
         plan.engine,
+        plan.chat_template,
         plan.mode,
         plan.repetition,
         plan.sampling,
@@ -91,9 +95,9 @@ planned as (
     inner join prompts_ranked
         -- No cap stands for the largest integer.
         on prompts_ranked.plan_rank <= coalesce(plan.max_requests, 2147483647)
-        {%- if arm_column %}
-        and prompts_ranked.{{ arm_column }} = plan.arm
-        {%- endif %}
+        {%- for column in kind_columns %}
+        and prompts_ranked.{{ column }} = plan.{{ column }}
+        {%- endfor %}
 
 )
 {%- endmacro %}

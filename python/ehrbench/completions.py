@@ -2,6 +2,8 @@
 
     <store>/<stage>/<model>/part-<20 hex>.parquet     one row per (request_key, attempt)
     <store>/embeddings/<model>/part-<20 hex>.parquet  one row per (text_key, revision)
+    <store>/text_scores/<model>/part-<20 hex>.parquet  one row per (pair_key, revision)
+    <store>/runs/<model>/<run_id>.parquet             one row per (run_id, mode), see runs.py
 
 A shard appears whole or not at all (temporary file, fsync, rename), its name is a function of
 the keys in it, and one lock per stage x model keeps writers apart. So a killed run loses at most
@@ -54,8 +56,49 @@ VECTOR_SCHEMA = pa.schema(
         ("schema_version", pa.int32()),
     ]
 )
+TEXT_SCORE_SCHEMA = pa.schema(
+    [
+        ("pair_key", pa.string()),
+        ("model", pa.string()),
+        ("revision", pa.string()),
+        ("layer", pa.int32()),
+        ("rouge_1", pa.float64()),
+        ("rouge_l", pa.float64()),
+        ("bertscore", pa.float64()),
+        ("schema_version", pa.int32()),
+    ]
+)
+RUN_SCHEMA = pa.schema(
+    [
+        ("run_id", pa.string()),
+        ("mode", pa.string()),
+        ("stage", pa.string()),
+        ("model", pa.string()),
+        ("revision", pa.string()),
+        ("engine", pa.string()),
+        ("engine_version", pa.string()),
+        ("vllm_version", pa.string()),
+        ("torch_version", pa.string()),
+        ("transformers_version", pa.string()),
+        ("python_version", pa.string()),
+        ("ehrbench_version", pa.string()),
+        ("device", pa.string()),
+        ("parameters", pa.string()),
+        ("started_at", pa.timestamp("ms")),
+        ("ended_at", pa.timestamp("ms")),
+        ("start_ms", pa.int64()),
+        ("wall_ms", pa.int64()),
+        ("n_asked", pa.int64()),
+        ("n_failed", pa.int64()),
+        ("prompt_tokens", pa.int64()),
+        ("completion_tokens", pa.int64()),
+        ("schema_version", pa.int32()),
+    ]
+)
 STAGES = ("extraction", "answers")
 EMBEDDINGS = "embeddings"
+RUNS = "runs"
+TEXT_SCORES = "text_scores"
 
 
 @dataclass(frozen=True)
@@ -69,13 +112,16 @@ class Kind:
 
 COMPLETION = Kind("completions", SCHEMA, ("request_key", "attempt"))
 VECTOR = Kind("embeddings", VECTOR_SCHEMA, ("text_key", "revision"))
+TEXT_SCORE = Kind("text_scores", TEXT_SCORE_SCHEMA, ("pair_key", "revision"))
+RUN = Kind(RUNS, RUN_SCHEMA, ("run_id", "mode"))
 # Shard metadata: names of the shards whose rows this one holds (see compact).
 REPLACES = "ehrbench.replaces"
 
 
 def kind_of(stage: str) -> Kind:
     """What the shards of a stage hold."""
-    return VECTOR if stage == EMBEDDINGS else COMPLETION
+    kinds = {EMBEDDINGS: VECTOR, RUNS: RUN, TEXT_SCORES: TEXT_SCORE}
+    return kinds.get(stage, COMPLETION)
 
 
 def model_dir(store: Path, stage: str, model: str) -> Path:
@@ -90,7 +136,8 @@ def shards(folder: Path) -> list[Path]:
 
 def completion_shards(store: Path) -> list[Path]:
     """Finished shards of a store that hold completions."""
-    return [path for path in shards(store) if path.relative_to(store).parts[0] != EMBEDDINGS]
+    others = (EMBEDDINGS, RUNS, TEXT_SCORES)
+    return [path for path in shards(store) if path.relative_to(store).parts[0] not in others]
 
 
 def shard_name(rows: Iterable[tuple[str, int | str]]) -> str:
@@ -289,8 +336,9 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
 
 
 def stage_models(store: Path) -> list[tuple[str, str]]:
-    """(stage, folder of the model) pairs that hold at least one shard."""
-    return sorted({(shard.parent.parent.name, shard.parent.name) for shard in shards(store)})
+    """(stage, folder of the model) pairs that hold at least one shard to compact."""
+    found = {(shard.parent.parent.name, shard.parent.name) for shard in shards(store)}
+    return sorted(pair for pair in found if pair[0] != RUNS)
 
 
 def ensure_store(store: Path) -> None:

@@ -411,11 +411,12 @@ def check_embedded_model() -> Finding:
     """State of the model that needs no download."""
     if convert.is_converted():
         return Finding(OK, "embedded model", shown(convert.converted_path()))
-    if convert.gguf_path() is not None:
+    if convert.is_installed():
         return Finding(
             MISSING, "embedded model", "not converted yet: ehrbench convert embedded-model"
         )
-    return Finding(MISSING, "embedded model", f"{convert.PINNED} is not installed (extra cpu)")
+    (pin,) = convert.PACKAGED[paths.EMBEDDED_MODEL].pins
+    return Finding(MISSING, "embedded model", f"{pin} is not installed (extra cpu)")
 
 
 def check_embeddings() -> Finding:

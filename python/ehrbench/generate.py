@@ -7,6 +7,7 @@ already there. The DuckDB file is open only while that list is copied out.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from ehrbench import completions, engines, paths
+from ehrbench import completions, engines, paths, runs
 from ehrbench.completions import sql_list, sql_text
 from ehrbench.engines import Completion, Engine, ModelSpec, Request
 from ehrbench.engines.openai_server import is_loopback
@@ -34,6 +35,7 @@ PENDING_COLUMNS = (
     "messages",
     "json_schema",
     "n_options",
+    "options",
     "sampling",
     "n_attempts",
     "max_attempts",
@@ -277,6 +279,7 @@ def generate(
     with completions.lock(store, stage, model) as folder:
         work = folder / ".pending.tmp"
         runner: Engine | None = None
+        run: runs.Run | None = None
         left = limit
         try:
             while left is None or left > 0:
@@ -289,10 +292,13 @@ def generate(
                     if name == "openai":
                         check_data_use(given["endpoint"], target, database, allow_remote)
                     say(f"starting engine {name} for {spec.model}")
+                    started_at, started = runs.now(), time.monotonic()
                     runner = engines.create(name, spec, given)
+                    start_s = time.monotonic() - started
+                    run = runs.Run(store, folder, stage, spec, runner, started_at, start_s)
                 label = f"{stage} {model}" + (" (again)" if outcome.asked else "")
                 before = outcome.asked
-                _work_off(runner, spec, folder, work, todo, batch, label, outcome)
+                _work_off(run, folder, work, todo, batch, label, outcome)
                 left = None if left is None else left - (outcome.asked - before)
         finally:
             work.unlink(missing_ok=True)
@@ -304,8 +310,7 @@ def generate(
 
 
 def _work_off(
-    runner: Engine,
-    spec: ModelSpec,
+    run: runs.Run,
     folder: Path,
     work: Path,
     todo: int,
@@ -314,30 +319,28 @@ def _work_off(
     outcome: Outcome,
 ) -> None:
     """One pass over the copied list: `batch` finished requests are a shard."""
+    runner = run.runner
     size = batch or runner.default_batch
     with Progress(label, todo) as progress:
         for rows in batches(work, max(size, runner.window)):
             finished: list[tuple[Request, Completion]] = []
             try:
-                for pair in runner.stream([engines.parse_request(row) for row in rows]):
+                asked = [engines.parse_request(row) for row in rows]
+                for pair in run.follow(runner.stream(asked)):
                     finished.append(pair)
                     progress.advance(1, pair[1].error is not None)
                     if len(finished) == size:
-                        _record(runner, spec, folder, finished, outcome)
+                        _record(run, folder, finished, outcome)
                         finished = []
             finally:
                 # Also when the engine has gone or a person has stopped it.
-                _record(runner, spec, folder, finished, outcome)
+                _record(run, folder, finished, outcome)
 
 
 def _record(
-    runner: Engine,
-    spec: ModelSpec,
-    folder: Path,
-    pairs: list[tuple[Request, Completion]],
-    outcome: Outcome,
+    run: runs.Run, folder: Path, pairs: list[tuple[Request, Completion]], outcome: Outcome
 ) -> None:
-    """Write completions as one shard and count them."""
+    """Write completions as one shard, count them, and bring the run's manifest up to date."""
     if not pairs:
         return
     rows = [
@@ -345,14 +348,15 @@ def _record(
             "request_key": request.request_key,
             "attempt": request.attempt,
             "stage": request.stage,
-            "model": spec.model,
-            "revision": spec.revision,
-            "engine": runner.name,
+            "model": run.spec.model,
+            "revision": run.spec.revision,
+            "engine": run.runner.name,
             **completion.__dict__,
         }
         for request, completion in pairs
     ]
     completions.write_shard(folder, rows)
+    run.write()
     errors = [row["error"] for row in rows if row["error"] is not None]
     outcome.asked += len(rows)
     outcome.failed += len(errors)

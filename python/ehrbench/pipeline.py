@@ -21,7 +21,7 @@ from ehrbench.errors import EhrbenchError
 from ehrbench.progress import console, duration, say
 
 # What has to be built again when completions or vectors have come in.
-DOWNSTREAM = "stg_completions__completions+ stg_completions__embeddings+"
+DOWNSTREAM = "stg_completions__completions+ stg_completions__embeddings+ stg_completions__runs+"
 MAX_ROUNDS = 6
 
 
@@ -317,14 +317,19 @@ def leaderboard(database: Path) -> None:
     table.add_column("mode", no_wrap=True)
     if "n" in names:
         table.add_column("n", justify="right")
+    if "rank" in names:
+        table.add_column("rank", justify="right")
     for _, title in shown:
         table.add_column(title, justify="right")
     for row in rows:
         cells = [str(row["model"]), str(row.get("mode") or "")]
         cells += [str(row["n"])] if "n" in names else []
+        cells += [_place(row)] if "rank" in names else []
         cells += [_percent(row, name) for name, _ in shown]
         table.add_row(*cells)
     console().print(table)
+    if any(row.get("overall_status") == "not_estimable" for row in rows):
+        say("–: too few templates answered for a figure (var evaluation_min_templates)")
     for source, counted_by in left_out:
         say(f"not in the leaderboard: {source}, made from {counted_by} (rpt_accuracy has it alone)")
 
@@ -339,6 +344,14 @@ def _left_out_sources(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, 
     ).fetchall()
 
 
+def _place(row: dict) -> str:
+    """A model's rank with its interval."""
+    if row.get("rank") is None:
+        return "–"
+    low, high = row.get("rank_low"), row.get("rank_high")
+    return str(row["rank"]) + ("" if low is None or high is None else f"\n{low}–{high}")
+
+
 def _percent(row: dict, name: str) -> str:
     value = row.get(name)
     if value is None:
@@ -351,7 +364,7 @@ def _percent(row: dict, name: str) -> str:
 # ----------------------------------------------------------------------------------- record
 
 
-def record(extraction_limit: int = 100, answers_limit: int = 600, out: Path | None = None) -> dict:
+def record(extraction_limit: int = 100, answers_limit: int = 3000, out: Path | None = None) -> dict:
     """Make the recorded completions and vectors anew; returns their manifest.
 
     Uses a store and a database of its own below build/record, so nothing older slips in.
@@ -368,19 +381,10 @@ def record(extraction_limit: int = 100, answers_limit: int = 600, out: Path | No
     completions.ensure_store(store)
     limits = {"extraction": extraction_limit, "answers": answers_limit}
     dbt.build("synthetic", database, store)
+    os.environ["EHRBENCH_DB"] = str(database)
+    os.environ["EHRBENCH_COMPLETIONS_DIR"] = str(store)
     for stage, limit in limits.items():
-        for planned, model, engine, _ in generate.pending_counts(database, store):
-            if planned != stage or engine != "vllm":
-                continue
-            why = cannot_serve(database, model, engine)
-            if why:
-                say(f"not asked: {model}: {why}")
-                continue
-            os.environ["EHRBENCH_DB"] = str(database)
-            os.environ["EHRBENCH_COMPLETIONS_DIR"] = str(store)
-            if not _generate_process("synthetic", stage, model, limit, None, False):
-                raise EhrbenchError(f"{stage} by {model} did not finish: nothing recorded")
-        dbt.build("synthetic", database, store, DOWNSTREAM)
+        _record_stage(stage, limit, database, store)
     for model, _ in embed.planned(database, store):
         why = embed.problem(embed.spec_of(database, model))
         if why or not _embed_process("synthetic", model):
@@ -392,3 +396,33 @@ def record(extraction_limit: int = 100, answers_limit: int = 600, out: Path | No
     )
     report("synthetic", database, store)
     return written
+
+
+def _record_stage(stage: str, limit: int, database: Path, store: Path) -> None:
+    """Ask at most `limit` requests of each model, in rounds: some follow on the replies to others.
+
+    EHRBENCH_DB and EHRBENCH_COMPLETIONS_DIR name the same database and store.
+    """
+    asked: dict[str, int] = {}
+    told: set[str] = set()
+    for _ in range(MAX_ROUNDS):
+        moved = False
+        for planned, model, engine, _ in generate.pending_counts(database, store):
+            left = limit - asked.get(model, 0)
+            if planned != stage or engine != "vllm" or left <= 0:
+                continue
+            why = cannot_serve(database, model, engine)
+            if why:
+                if model not in told:
+                    say(f"not asked: {model}: {why}")
+                    told.add(model)
+                continue
+            before = _rows(store, stage, model)
+            if not _generate_process("synthetic", stage, model, left, None, False):
+                raise EhrbenchError(f"{stage} by {model} did not finish: nothing recorded")
+            new = _rows(store, stage, model) - before
+            asked[model] = asked.get(model, 0) + new
+            moved = moved or new > 0
+        if not moved:
+            return
+        dbt.build("synthetic", database, store, DOWNSTREAM)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ehrbench import completions, embed, generate, paths
-from ehrbench.completions import EMBEDDINGS, VECTOR, sql_list
+from ehrbench import canary, completions, embed, generate, paths
+from ehrbench.completions import EMBEDDINGS, RUN, RUNS, VECTOR, sql_list
 from ehrbench.errors import EhrbenchError
 
 MAX_BYTES = 3 * 2**20
@@ -34,6 +34,12 @@ def files(source: Path | None = None) -> dict[str, Path]:
 def vectors_file(source: Path | None = None) -> Path | None:
     """The recorded vectors, or None without them."""
     file = (source or folder()) / f"{EMBEDDINGS}.parquet"
+    return file if file.is_file() else None
+
+
+def runs_file(source: Path | None = None) -> Path | None:
+    """The manifest of the recorded runs, or None without it."""
+    file = (source or folder()) / f"{RUNS}.parquet"
     return file if file.is_file() else None
 
 
@@ -67,7 +73,19 @@ def install(store: Path, source: Path | None = None) -> int:
                 )
                 completions.write_table(place / completions.shard_name(keys), rows)
             copied += rows.num_rows
+    _install_runs(store, source)
     return copied
+
+
+def _install_runs(store: Path, source: Path | None) -> None:
+    file = runs_file(source)
+    if file is None:
+        return
+    table = completions.read_shard(file, RUN)
+    for run_id in sorted(set(table.column("run_id").to_pylist())):
+        rows = table.filter(pc.equal(table.column("run_id"), run_id))
+        place = completions.model_dir(store, RUNS, rows.column("model")[0].as_py())
+        completions.write_table(place / f"{run_id}.parquet", rows)
 
 
 def _install_vectors(store: Path, source: Path | None) -> None:
@@ -167,7 +185,7 @@ def export(
             raise EhrbenchError(
                 f"no {stage} completions answer a planned request: nothing recorded"
             )
-        pq.write_table(table, temporary / f"{stage}.parquet", compression="zstd")
+        pq.write_table(canary.mark(table), temporary / f"{stage}.parquet", compression="zstd")
         keys = sorted({prompts[key] for key in table.column("request_key").to_pylist()})
         stages[stage] = {
             "completions": table.num_rows,
@@ -177,6 +195,7 @@ def export(
         for row in table.select(["model", "revision", "engine"]).to_pylist():
             models[row["model"]] = row
     vectors = _export_vectors(database, store, temporary)
+    runs = _export_runs(store, temporary)
     written = {
         "data_class": "synthetic",
         "synth": {key: synth[key] for key in ("patients", "seed", "regime") if key in synth}
@@ -186,8 +205,10 @@ def export(
         "engine_version": engine_version,
         "recorded_on": datetime.date.today().isoformat(),
         "remade_by": "make record",
+        canary.KEY: canary.text(),
         "stages": stages,
         "embeddings": vectors,
+        "runs": runs,
     }
     (temporary / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     size = sum(path.stat().st_size for path in temporary.iterdir())
@@ -197,6 +218,17 @@ def export(
     shutil.rmtree(out, ignore_errors=True)
     temporary.rename(out)
     return written
+
+
+def _export_runs(store: Path, out: Path) -> int:
+    """Write the manifest of the store's runs; returns how many there were."""
+    tables = [completions.read_shard(path, RUN) for path in completions.shards(store / RUNS)]
+    if not tables:
+        return 0
+    table = pa.concat_tables(tables)
+    table = table.sort_by([(name, "ascending") for name in RUN.keys])
+    pq.write_table(canary.mark(table), out / f"{RUNS}.parquet", compression="zstd")
+    return len(set(table.column("run_id").to_pylist()))
 
 
 def _export_vectors(database: Path, store: Path, out: Path) -> list[dict]:
@@ -210,7 +242,7 @@ def _export_vectors(database: Path, store: Path, out: Path) -> list[dict]:
     table = pa.concat_tables(tables)
     table = table.filter(pc.is_in(table.column("text_key"), pa.array(sorted(texts), pa.string())))
     table = table.sort_by([(name, "ascending") for name in ("model", "revision", "text_key")])
-    pq.write_table(table, out / f"{EMBEDDINGS}.parquet", compression="zstd")
+    pq.write_table(canary.mark(table), out / f"{EMBEDDINGS}.parquet", compression="zstd")
     found = table.select(["model", "revision", "text_key"]).to_pylist()
     lines = []
     for model, revision in sorted({(row["model"], row["revision"]) for row in found}):

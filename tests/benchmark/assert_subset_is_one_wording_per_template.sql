@@ -1,4 +1,4 @@
--- Templates of the subset asked in more than one wording or twice at one option count, and tasks
+-- Templates of the subset whose multiple-choice items are asked in more than one wording or twice at one option count, and tasks
 -- with more templates than planned.
 with
 
@@ -6,6 +6,7 @@ subset as (
 
     select * from {{ ref('dim_items') }}
     where in_subset
+        and format = 'mcq'
 
 ),
 

@@ -1,5 +1,6 @@
 -- Steps of the attrition that differ from what the items say, per source: templates that give
--- items, items, released items, what each rule holds back, and what it alone does.
+-- items, items, released items, what each rule holds back, what it alone does, and what stays back
+-- with its block.
 with
 
 steps as (
@@ -19,6 +20,7 @@ quality as (
     select
         source,
         released,
+        reason,
         concat(',', concat_ws(',', fail_rules, quarantine_rules), ',') as rules
     from {{ ref('rpt_item_quality') }}
 
@@ -65,6 +67,16 @@ counted as (
         count(*) as n
     from items
     where released
+    group by source
+
+    union all
+
+    select
+        source,
+        1999 as step_number,
+        count(*) as n
+    from quality
+    where reason = 'block_broken'
     group by source
 
     union all

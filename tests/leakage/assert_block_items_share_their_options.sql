@@ -1,5 +1,6 @@
--- Blocks whose released items do not all show the same options, or ask for one answer twice. Where
--- they do and do not, nothing that is a function of the options alone can tell the answer.
+-- Blocks whose released items, by option count and wording, do not all show the same options, or of
+-- which an option is the answer twice, or never. Where they do and none is, nothing that is a
+-- function of the options alone can tell the answer.
 with
 
 blocks as (
@@ -19,15 +20,13 @@ blocks as (
 items as (
 
     select
+        item_id,
         template_key,
         n_options,
-        min(item_id) as item_id
+        variant
     from {{ ref('dim_items') }}
     where released
         and format = 'mcq'
-    group by
-        template_key,
-        n_options
 
 ),
 
@@ -48,6 +47,7 @@ shown as (
 select
     blocks.block_number,
     items.n_options,
+    items.variant,
     count(*) as n_items,
     count(distinct shown.option_keys) as n_option_sets,
     count(distinct answer_keys.gold_option_key) as n_answers
@@ -60,6 +60,8 @@ inner join {{ ref('fct_answer_keys') }} as answer_keys
     on items.item_id = answer_keys.item_id
 group by
     blocks.block_number,
-    items.n_options
+    items.n_options,
+    items.variant
 having count(distinct shown.option_keys) > 1
     or count(distinct answer_keys.gold_option_key) < count(*)
+    or count(*) < items.n_options

@@ -1,6 +1,7 @@
 -- Distractors of released items that could be right: the person has the concept in some visit of
--- any source, itself, by an equivalent or one above or below it, or, for a diagnosis, a code in the
--- ICD category of a code that is mapped to the concept, in either version; the knowledge base
+-- any source, ordered or only administered, itself, by an equivalent or one above or below it, or,
+-- for a diagnosis, a code in the ICD category of a code that is mapped to the concept, in either
+-- version, or of one family (seed icd_families) with such a code; the knowledge base
 -- supports it at exact concepts for a scenario event under a relation of the task; it is in one
 -- drug class with the answer, or above or below it. Of the supported ones a template may show var
 -- max_context_critical that a context event rules out by a curated contraindication or a severe
@@ -127,6 +128,21 @@ icd_code_systems as (
 
     select * from {{ ref('icd_code_systems') }}
     where code_kind = 'diagnosis'
+
+),
+
+icd_families as (
+
+    select * from {{ ref('icd_families') }}
+
+),
+
+administrations as (
+
+    select
+        visit_key,
+        {{ cui_id('normalized_code') }} as cui_id
+    from {{ ref('int_administrations_mapped') }}
 
 ),
 
@@ -310,7 +326,23 @@ person_codes as (
 
 ),
 
--- A code's categories: its own and those that it is translated to, either way.
+codes as (
+
+    select
+        code_system,
+        normalized_code
+    from person_codes
+
+    union
+
+    select
+        code_system,
+        normalized_code
+    from asked_codes
+
+),
+
+-- A code's categories: its own, those that it is translated to, either way, and its families.
 code_categories as (
 
     select
@@ -318,16 +350,20 @@ code_categories as (
         normalized_code,
         code_system as category_system,
         {{ icd_category('code_system', 'normalized_code') }} as category
-    from person_codes
+    from codes
 
     union
 
     select
-        code_system,
-        normalized_code,
-        code_system as category_system,
-        {{ icd_category('code_system', 'normalized_code') }} as category
-    from asked_codes
+        codes.code_system,
+        codes.normalized_code,
+        'family' as category_system,
+        icd_families.family as category
+    from codes
+    inner join icd_families
+        on codes.code_system = icd_families.code_system
+        and {{ code_in_range('codes.normalized_code', 'icd_families.code_from',
+            'icd_families.code_to') }}
 
     union
 
@@ -379,12 +415,21 @@ asked_categories as (
 
 person_concepts as (
 
-    select distinct
+    select
         person_events.person_group,
         mappings.cui_id
     from person_events
     inner join mappings
         on person_events.event_key = mappings.event_key
+
+    union
+
+    select
+        visits.person_group,
+        administrations.cui_id
+    from visits
+    inner join administrations
+        on visits.visit_key = administrations.visit_key
 
 ),
 

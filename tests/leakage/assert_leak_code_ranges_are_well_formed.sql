@@ -15,6 +15,9 @@ ranges as (
     union all
     select 'icd_pair_conventions', code_system, paired_from, paired_to
     from {{ ref('icd_pair_conventions') }}
+    union all
+    select 'icd_families', code_system, code_from, code_to
+    from {{ ref('icd_families') }}
 
 ),
 

@@ -21,6 +21,7 @@ class CannedEngine:
     version = "0"
     window = 8
     default_batch = 4
+    details = {"engine_version": "0", "device": "none", "parameters": {"rule": "A"}}
 
     def __init__(self, log: Path | None = None, delay_s: float = 0.0):
         self.log, self.delay_s = log, delay_s

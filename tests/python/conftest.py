@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ COLUMNS = {
     "messages": "varchar",
     "json_schema": "varchar",
     "n_options": "integer",
+    "options": "varchar",
     "sampling": "varchar",
     "n_attempts": "integer",
     "max_attempts": "integer",
@@ -42,6 +44,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    # The synthetic build is made beside the tests that do without it, so these come first.
+    items.sort(key=lambda item: "synthetic_build" in item.fixturenames)
     if config.option.markexpr:
         return
     apart = [item for item in items if {"soak", "gates"} & set(item.keywords)]
@@ -106,13 +110,13 @@ def ehrbench(*arguments: object, **settings: object) -> subprocess.CompletedProc
 
 
 def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess.CompletedProcess:
-    """Run dbt with artefacts of its own."""
+    """Run dbt with artefacts of its own and no log file, which would cost a tenth of its time."""
     return subprocess.run(
         [
             *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *map(str, arguments)),
             *("--project-dir", str(ROOT), "--profiles-dir", str(ROOT)),
             *("--target-path", str(target_path), "--log-path", str(target_path / "logs")),
-            "--partial-parse",
+            *("--partial-parse", "--log-level-file", "none"),
         ],
         cwd=ROOT,
         env=environment(**settings),
@@ -181,9 +185,17 @@ def synthetic_project(tmp_path_factory) -> Project:
 
 
 @pytest.fixture(scope="session")
+def plain_project(tmp_path_factory) -> Project:
+    """Synthetic data as a user builds them; for builds whose artefacts nobody reads."""
+    return Project(tmp_path_factory.mktemp("plain_project"), "synthetic")
+
+
+@pytest.fixture(scope="session")
 def manifest(synthetic_project) -> dict:
-    """dbt's manifest with compiled SQL, without building anything."""
-    done = synthetic_project.run("compile")
+    """dbt's manifest without building anything; no SQL of unit tests or of models' generic ones."""
+    done = synthetic_project.run(
+        "compile", "--exclude", "test_type:unit", "test_type:generic,path:models"
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     return synthetic_project.artefact("manifest.json")
 
@@ -200,11 +212,11 @@ def compiled(manifest) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def unqualified(manifest) -> dict[str, str]:
-    """Name -> compiled SQL of every model and dbt test, its tables named without a schema."""
+    """Name -> SQL of what `manifest` compiles, its tables named without a schema."""
     return {
         node["name"]: re.sub(r'"[^"]+"\."main"\.', "", node["compiled_code"])
         for node in manifest["nodes"].values()
-        if node["resource_type"] in ("model", "test") and node["language"] == "sql"
+        if node.get("language") == "sql" and node.get("compiled_code")
     }
 
 
@@ -235,9 +247,12 @@ class Build:
             return connection.execute(sql).fetchall()
 
 
-@pytest.fixture(scope="session")
-def synthetic_build(tmp_path_factory) -> Build:
-    """One fresh synthetic cohort, built once with the recorded completions."""
+@pytest.fixture(scope="session", autouse=True)
+def synthetic_begun(request, tmp_path_factory):
+    """The synthetic build and the process that makes it, begun before the first test; or None."""
+    if not any("synthetic_build" in item.fixturenames for item in request.session.items):
+        yield None
+        return
     folder = tmp_path_factory.mktemp("synthetic")
     made = Build(
         database=folder / "synthetic.duckdb",
@@ -245,13 +260,30 @@ def synthetic_build(tmp_path_factory) -> Build:
         synth=folder / "synth",
         artefacts=folder / "synthetic" / "dbt",
     )
-    done = ehrbench(
-        *("run", "--target", "synthetic", "--no-generate"),
-        EHRBENCH_DB=made.database,
-        EHRBENCH_COMPLETIONS_DIR=made.store,
-        EHRBENCH_SYNTH_DIR=made.synth,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    with open(folder / "said.log", "w+", encoding="utf-8") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ehrbench", "run", "--target", "synthetic", "--no-generate"],
+            cwd=ROOT,
+            env=environment(
+                EHRBENCH_DB=made.database,
+                EHRBENCH_COMPLETIONS_DIR=made.store,
+                EHRBENCH_SYNTH_DIR=made.synth,
+            ),
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+        yield made, process
+        # An interrupt, so that it ends dbt as well.
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def synthetic_build(synthetic_begun) -> Build:
+    """One fresh synthetic cohort, built once with the recorded completions."""
+    made, process = synthetic_begun
+    code = process.wait(timeout=1200)
+    assert code == 0, (made.database.parent / "said.log").read_text(encoding="utf-8")[-3000:]
     return made
 
 
@@ -296,7 +328,7 @@ class Plan:
             "max_attempts": 2,
             **fields,
         }
-        for name in ("messages", "sampling", "json_schema"):
+        for name in ("messages", "sampling", "json_schema", "options"):
             if isinstance(row.get(name), list | dict):
                 row[name] = json.dumps(row[name])
         self._insert("int_requests_pending", row)

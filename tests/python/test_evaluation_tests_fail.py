@@ -32,34 +32,59 @@ def compiled(name: str) -> str:
 
 
 SOUND = """
-create table models as
-    select 'm' as model, 'vllm' as engine, '{"json":{},"choice":{}}' as sampling
-    union all select 'random', 'sql', '{"choice":{}}';
+create table models as select * from (values
+    ('m', 'vllm', '{"json":{},"choice":{},"free":{},"free_choice":{}}', 'org/m'),
+    ('random', 'sql', '{"choice":{}}', null), ('v-nearest', 'sql', '{"choice":{}}', 'v')
+) as v (model, engine, sampling, weights);
 create table run_plan as select * from (values
-    ('synthetic', 'm', 'generator', 'extraction', 'json', null, 1, 1, true),
-    ('synthetic', 'm', 'answerer', 'answers', 'choice', 'standard', 1, 2, true),
-    ('synthetic', 'm', 'answerer', 'answers', 'choice', 'shuffled', 1, 1, true),
-    ('synthetic', 'random', 'answerer', 'answers', 'choice', null, 1, null, true),
-    ('full', 'm', 'answerer', 'answers', 'free', 'standard', 1, null, false)
-) as v (target, model, role, stage, mode, arm, repetition, max_requests, enabled);
+    ('synthetic', 'm', 'generator', 'extraction', 'json', null, null, 1, 1, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'choice', null, 'standard', 1, 2, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'choice', null, 'shuffled', 1, 1, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'free', 'oeq', 'standard', 1, 1, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'free', null, 'idk', 1, 3, true),
+    ('synthetic', 'm', 'answerer', 'answers', 'free_choice', 'mcq', 'idk', 1, 3, true),
+    ('synthetic', 'random', 'answerer', 'answers', 'choice', null, null, 1, null, true),
+    ('full', 'm', 'answerer', 'answers', 'free', null, 'standard', 1, null, false)
+) as v (target, model, role, stage, mode, format, arm, repetition, max_requests, enabled);
+create table prompt_arms as select * from (values
+    ('standard', 'own', 'own', false), ('choices_only', 'hidden', 'own', false),
+    ('shuffled', 'shuffled', 'own', false), ('no_context', 'subject', 'own', false),
+    ('no_subject', 'context', 'own', false), ('idk', 'own', 'own', true),
+    ('cloze', 'own', 'unlisted', false)) as v (arm, scenario, options, has_abstention);
 create table fct_requests as select * from (values
-    ('e1', 'extraction', 'm', 'json', null, 1), ('a1', 'answers', 'm', 'choice', 'standard', 1),
-    ('a2', 'answers', 'm', 'choice', 'standard', 1),
-    ('s1', 'answers', 'm', 'choice', 'shuffled', 1),
-    ('b1', 'answers', 'random', 'choice', 'standard', 1),
-    ('b2', 'answers', 'random', 'choice', 'standard', 1),
-    ('b3', 'answers', 'random', 'choice', 'standard', 1)
-) as v (request_key, stage, model, mode, arm, repetition);
+    ('e1', 'extraction', 'm', 'json', null, null, 1),
+    ('a1', 'answers', 'm', 'choice', 'mcq', 'standard', 1),
+    ('a2', 'answers', 'm', 'choice', 'mcq', 'standard', 1),
+    ('o1', 'answers', 'm', 'free', 'oeq', 'standard', 1),
+    ('s1', 'answers', 'm', 'choice', 'mcq', 'shuffled', 1),
+    ('b1', 'answers', 'random', 'choice', 'mcq', 'standard', 1),
+    ('b2', 'answers', 'random', 'choice', 'mcq', 'standard', 1),
+    ('b3', 'answers', 'random', 'choice', 'mcq', 'standard', 1)
+) as v (request_key, stage, model, mode, format, arm, repetition);
 create table int_answer_prompts as select * from (values
-    ('p1', 'standard', 'dx'), ('p2', 'standard', 'tx'), ('p3', 'standard', 'dx'),
-    ('p4', 'shuffled', 'dx')) as v (prompt_key, arm, task);
-create table int_answer_requests as select * from (values
-    ('a1', 'm', 'choice', 'standard', 1, 'dx'), ('a2', 'm', 'choice', 'standard', 1, 'tx'),
-    ('s1', 'm', 'choice', 'shuffled', 1, 'dx'),
-    ('b1', 'random', 'choice', 'standard', 1, 'dx'),
-    ('b2', 'random', 'choice', 'standard', 1, 'tx'),
-    ('b3', 'random', 'choice', 'standard', 1, 'dx')
-) as v (request_key, model, mode, arm, repetition, task);
+    ('p1', 'mcq', 'standard', 'dx'), ('p2', 'mcq', 'standard', 'tx'),
+    ('p3', 'mcq', 'standard', 'dx'), ('p4', 'mcq', 'shuffled', 'dx'),
+    ('o1', 'oeq', 'standard', 'dx')) as v (prompt_key, format, arm, task);
+create table int_answer_plan as select * from (values
+    ('a1', 'm', 'choice', 'mcq', 'standard', 1, 'dx'),
+    ('a2', 'm', 'choice', 'mcq', 'standard', 1, 'tx'),
+    ('o1', 'm', 'free', 'oeq', 'standard', 1, 'dx'),
+    ('s1', 'm', 'choice', 'mcq', 'shuffled', 1, 'dx'),
+    ('b1', 'random', 'choice', 'mcq', 'standard', 1, 'dx'),
+    ('b2', 'random', 'choice', 'mcq', 'standard', 1, 'tx'),
+    ('b3', 'random', 'choice', 'mcq', 'standard', 1, 'dx')
+) as v (request_key, model, mode, format, arm, repetition, task);
+create table int_answer_requests as
+    select request_key, model, case when model = 'm' then 'vllm' else 'sql' end as engine
+    from int_answer_plan
+    union all select 'n1', 'v-nearest', 'sql';
+create table int_baseline_completions as
+    select request_key from int_answer_requests where model = 'random';
+create table rpt_source_consistency as select * from (values
+    ('m', 'choice', 'iv', 'site', 0.02, 0.4, 'estimable', false),
+    ('random', 'choice', 'iv', 'site', 0.2, 0.0, 'estimable', true),
+    ('m', 'choice', 'iv', 'copy', null, 0.0, 'not_assessed', false)
+) as v (model, mode, first_source, second_source, difference, p_holm, status, is_baseline);
 create table int_requests_pending as
     select 'e1' as request_key, 'extraction' as stage, 'm' as model, 'json' as mode,
         null::varchar as arm
@@ -69,6 +94,7 @@ create table rpt_missing_completions as select * from (values
     ('answers', 'm', 'choice', 'standard', 'done', 1),
     ('answers', 'm', 'choice', 'standard', 'failed', 1),
     ('answers', 'm', 'choice', 'shuffled', 'missing', 1),
+    ('answers', 'm', 'free', 'standard', 'done', 1),
     ('answers', 'random', 'choice', 'standard', 'done', 3),
     ('answers', 'm', 'choice', 'standard', 'not_planned', 9),
     ('answers', 'm', 'any', 'any', 'orphaned', 9)
@@ -80,22 +106,37 @@ create table int_template_scenario as select * from (values
     ('t1', 'e1', '- Gout'), ('t1', 'e2', '- Ileus')) as v (template_key, event_key, line);
 create table fct_prompts as
     select 'i1' as item_id, arm, cast(json_array(json_object('content', 'Sys'),
-        json_object('content', concat('Record:', chr(10), shown, chr(10), 'Which?'))) as varchar)
-        as messages
-    from (values ('standard', '- Gout' || chr(10) || '- Ileus' || chr(10)), ('choices_only', ''),
-        ('shuffled', '- Stroke' || chr(10) || '- Ileus' || chr(10)),
-        ('no_context', '- Gout' || chr(10)), ('no_subject', '- Ileus' || chr(10))) as v (arm, shown);
+        json_object('content', concat('Record:', chr(10), shown, chr(10), 'Which?', chr(10),
+            listed))) as varchar) as messages, options
+    from (values
+        ('standard', '- Gout' || chr(10) || '- Ileus' || chr(10), 'B. X', null),
+        ('choices_only', '', 'B. X', null),
+        ('shuffled', '- Stroke' || chr(10) || '- Ileus' || chr(10), 'B. X', null),
+        ('no_context', '- Gout' || chr(10), 'B. X', null),
+        ('no_subject', '- Ileus' || chr(10), 'B. X', null),
+        ('idk', '- Gout' || chr(10) || '- Ileus' || chr(10), 'B. X', null),
+        ('cloze', '- Gout' || chr(10) || '- Ileus' || chr(10), 'Answer:', '["X"]')
+    ) as v (arm, shown, listed, options);
 create table fct_responses as select
-    'a1' as request_key, 'i1' as item_id, 'B' as parsed_letter, 'parsed' as parse_status,
+    'a1' as request_key, 'i1' as item_id, 'standard' as arm, 'B' as parsed_letter,
+    'parsed' as parse_status, 'kb' as chosen_option_key, 0 as abstained,
     0.1 as p_a, 0.9 as p_b, null::decimal as p_c, null::decimal as p_d, null::decimal as p_e,
-    null::decimal as p_f;
+    null::decimal as p_f, null::decimal as p_g
+    union all select 's1', 'i1', 'idk', 'C', 'parsed', null, 1,
+        0.1, 0.2, 0.7, null, null, null, null;
 create table fct_item_options as select * from (values
     ('i1', 'A'), ('i1', 'B')) as v (item_id, option_letter);
-create table fct_scores as select * from (values
+create table int_arm_options as select * from (values
+    ('i1', 'idk', 'A'), ('i1', 'idk', 'C')) as v (item_id, arm, option_letter);
+alter table prompt_arms add column is_headline boolean;
+update prompt_arms set is_headline = arm in ('standard', 'cloze');
+create table fct_scores as select *, 1 as repetition from (values
     ('m', 'choice', 'standard', 'iv'), ('random', 'choice', 'standard', 'iv'),
     ('random', 'choice', 'standard', 'site'), ('random', 'choice', 'choices_only', 'iv'),
-    ('random', 'choice', 'standard', 'copy'), ('only', 'choice', 'standard', 'copy')
+    ('random', 'choice', 'standard', 'copy'), ('only', 'choice', 'standard', 'copy'),
+    ('worse', 'choice', 'standard', 'iv'), ('worse', 'choice', 'standard', 'site')
 ) as v (model, mode, arm, source);
+insert into fct_scores values ('m', 'choice', 'standard', 'iv', 2);
 create table source_overlaps as select * from (values
     ('iv', null), ('copy', 'iv'), ('site', 'absent')) as v (source, derived_from);
 create table rpt_accuracy as select * from (values
@@ -105,26 +146,56 @@ create table rpt_accuracy as select * from (values
     ('iv', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
     ('site', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
     ('copy', 'random', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
-    ('copy', 'only', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25)
+    ('copy', 'only', 'choice', 'dx', 4, 1, 1.0, null, null, 0.25),
+    ('all', 'worse', 'choice', 'dx', 4, 2, 0.5, 0.1, 0.9, 0.25),
+    ('iv', 'worse', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
+    ('site', 'worse', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25)
 ) as v (source, model, mode, task, n_options, n, accuracy, accuracy_low, accuracy_high, chance);
 create table rpt_leaderboard as select * from (values
-    ('m', 'choice', 1, 2, 1, 0, 0, 1.0, null, null, 1.0, null, null, null, null, null,
-     null::decimal, null::decimal, null::decimal),
+    ('m', 'choice', 1, 2, 1, 0, 0, null::decimal(9, 6), null, 1.0, 0.2, 1.0, null, null, null,
+     null::decimal(9, 6), null::decimal(9, 6), null::decimal(9, 6), null, null),
     ('only', 'choice', 0, 0, 0, 0, 0, null, null, null, null, null, null, null, null, null, null,
-     null, null),
-    ('random', 'choice', 2, 3, 1, 1, 0, 0.5, 0.1, 0.9, 1.0, 0.2, 1.0, 0.0, 0.0, 0.5, null, null,
-     null)
-) as v (model, mode, n, n_asked, n_dx, n_tx, n_px, overall, overall_low, overall_high,
-    dx, dx_low, dx_high, tx, tx_low, tx_high, px, px_low, px_high);
+     null, null, null),
+    ('random', 'choice', 2, 3, 1, 1, 0, 0.5, 0.1, 1.0, 0.2, 1.0, 0.0, 0.0, 0.5, null, null, null,
+     1, 1),
+    ('worse', 'choice', 2, 3, 1, 1, 0, 0.5, 0.1, 1.0, 0.2, 1.0, 0.0, 0.0, 0.5, null, null, null,
+     2, 2)
+) as v (model, mode, n, n_asked, n_dx, n_tx, n_px, overall, overall_low,
+    dx, dx_low, dx_high, tx, tx_low, tx_high, px, px_low, px_high, rank, tier);
+alter table rpt_leaderboard add column overall_high decimal(9, 6);
+update rpt_leaderboard set overall_high = 0.9 where overall is not null;
+create table rpt_model_differences as select * from (values
+    ('choice', 'm', 'random', null, null, null), ('choice', 'random', 'worse', 0.1, -0.1, 0.3)
+) as v (mode, first_model, second_model, difference, difference_low, difference_high);
+create table rpt_power as select * from (values
+    ('overall', 'assumed', 0.05, 0.06), ('overall', 'measured', null, 0.06),
+    ('px', 'assumed', 0.09, 0.06)
+) as v (scope, basis, detectable_difference, declared_difference);
 """
-for _figure in ("acc_4", "acc_5", "acc_6", "parse_failure_rate"):
+for _figure in ("acc_4", "acc_5", "acc_6", "parse_failure_rate", "chance_corrected", "valid_only",
+                "average_rank", "icc_template"):
     for _end in ("", "_low", "_high"):
         SOUND += f"alter table rpt_leaderboard add column {_figure}{_end} decimal(9, 6);\n"
+for _end in ("_low", "_high"):
+    SOUND += f"alter table rpt_leaderboard add column rank{_end} integer;\n"
+SOUND += "update rpt_leaderboard set rank_low = rank, rank_high = rank;\n"
 
 # test, what breaks it
 BROKEN = [
     ("assert_plan_modes_have_sampling", "update run_plan set mode = 'free' where model = 'random'"),
+    ("assert_plan_modes_match_arms", "update run_plan set mode = 'cloze' where arm = 'shuffled'"),
+    ("assert_plan_modes_match_arms", "update run_plan set arm = 'cloze' where arm = 'shuffled'"),
+    ("assert_plan_modes_match_arms", "update run_plan set format = 'oeq' where arm = 'shuffled'"),
+    ("assert_plan_modes_match_arms", "update run_plan set max_requests = 2 where arm = 'idk' and mode = 'free'"),
+    ("assert_plan_modes_match_arms", "delete from run_plan where arm = 'idk' and mode = 'free'"),
+    ("assert_plan_modes_match_arms", "update run_plan set arm = 'idk' where model = 'random'"),
+    ("assert_plan_modes_match_arms", "update models set engine = 'sql'"),
+    ("assert_plan_modes_match_arms", "update run_plan set max_requests = null where mode = 'free_choice'"),
     ("assert_plan_modes_have_sampling", "delete from models where model = 'm'"),
+    ("assert_baselines_answer_every_request", "delete from int_baseline_completions where request_key = 'b1'"),
+    ("assert_baselines_answer_every_request", "update models set weights = null"),
+    ("assert_sources_are_consistent", "update rpt_source_consistency set p_holm = 0.01 where model = 'm'"),
+    ("assert_sources_are_consistent", "update rpt_source_consistency set is_baseline = false"),
     ("assert_plan_roles_match_stages", "update run_plan set role = 'answerer' where mode = 'json'"),
     ("assert_plan_roles_match_stages", "update run_plan set mode = 'json' where model = 'random'"),
     (
@@ -134,24 +205,24 @@ BROKEN = [
     ),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('a3', 'answers', 'm', 'choice', 'standard', 1)",
+        "insert into fct_requests values ('a3', 'answers', 'm', 'choice', 'mcq', 'standard', 1)",
     ),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('x', 'answers', 'm', 'free', 'standard', 1)",
+        "insert into fct_requests values ('x', 'answers', 'm', 'free', 'mcq', 'standard', 1)",
     ),
     ("assert_requests_stay_within_the_plan", "update run_plan set enabled = false"),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('x', 'answers', 'm', 'choice', 'no_context', 1)",
+        "insert into fct_requests values ('x', 'answers', 'm', 'choice', 'mcq', 'no_context', 1)",
     ),
     (
         "assert_requests_stay_within_the_plan",
-        "insert into fct_requests values ('s2', 'answers', 'm', 'choice', 'shuffled', 1)",
+        "insert into fct_requests values ('s2', 'answers', 'm', 'choice', 'mcq', 'shuffled', 1)",
     ),
     (
         "assert_capped_plans_ask_every_task",
-        "update int_answer_requests set task = 'dx' where model = 'm'",
+        "update int_answer_plan set task = 'dx' where model = 'm'",
     ),
     (
         "assert_capped_plans_ask_every_task",
@@ -167,6 +238,9 @@ BROKEN = [
             f"replace(messages, '{old}', '{new}') where arm = '{arm}'",
         )
         for arm, old, new in (
+            ("idk", "- Gout", "- Stroke"),
+            ("idk", "B. X", ""),
+            ("cloze", "Answer:", "A. Y\\nB. X"),
             ("choices_only", "Record:", "Record:\\n- Gout"),
             ("shuffled", "- Stroke", "- Gout"),
             ("no_context", "- Gout", "- Gout\\n- Ileus"),
@@ -178,7 +252,14 @@ BROKEN = [
     ("assert_pending_are_the_missing", "delete from int_requests_pending"),
     ("assert_pending_are_the_missing", "delete from rpt_missing_completions where n = 1"),
     ("assert_pending_are_the_missing", "update int_requests_pending set arm = 'standard'"),
-    ("assert_parsed_letters_are_options", "update fct_responses set parsed_letter = 'C'"),
+    ("assert_arms_show_what_they_should", "update fct_prompts set options = null"),
+    ("assert_arms_show_what_they_should", "update fct_prompts set options = '[]'"),
+    ("assert_parsed_letters_are_options", "update fct_responses set parsed_letter = 'C' where arm = 'standard'"),
+    ("assert_parsed_letters_are_options", "update fct_responses set parsed_letter = 'B' where arm = 'idk'"),
+    ("assert_choices_agree_with_their_letters", "update fct_responses set chosen_option_key = null"),
+    ("assert_choices_agree_with_their_letters", "update fct_responses set abstained = 0"),
+    ("assert_choices_agree_with_their_letters", "update fct_responses set abstained = 1"),
+    ("assert_choices_agree_with_their_letters", "update fct_responses set parsed_letter = null"),
     ("assert_letter_only_when_parsed", "update fct_responses set parse_status = 'unparsed'"),
     ("assert_letter_only_when_parsed", "update fct_responses set parsed_letter = null"),
     ("assert_option_probabilities_sum_to_one", "update fct_responses set p_a = 0.2"),
@@ -188,21 +269,35 @@ BROKEN = [
     ),
     (
         "assert_missing_completions_cover_requests",
-        "insert into fct_requests values ('z', 'answers', 'new', 'choice', 'standard', 1)",
+        "insert into fct_requests values ('z', 'answers', 'new', 'choice', 'mcq', 'standard', 1)",
     ),
     (
         "assert_missing_completions_cover_requests",
         "update fct_requests set arm = 'no_context' where arm = 'shuffled'",
     ),
-    ("assert_overall_is_the_mean_of_tasks", "update rpt_leaderboard set overall = 0.51"),
     (
         "assert_overall_is_the_mean_of_tasks",
-        "update rpt_leaderboard set overall = null where model = 'm'",
+        "update rpt_leaderboard set overall = 0.51 where overall is not null",
     ),
+    ("assert_overall_is_the_mean_of_tasks", "update rpt_leaderboard set overall = 1 where model = 'm'"),
+    (
+        "assert_overall_is_the_mean_of_tasks",
+        "update rpt_leaderboard set px = 0.5, overall = null where model = 'random'",
+    ),
+    ("assert_tiers_follow_ranks", "update rpt_leaderboard set tier = 3 where model = 'worse'"),
+    ("assert_tiers_follow_ranks", "update rpt_leaderboard set tier = 2"),
+    ("assert_tiers_follow_ranks", "update rpt_leaderboard set rank = 3 where model = 'random'"),
+    ("assert_tiers_follow_ranks", "update rpt_leaderboard set tier = null where model = 'worse'"),
+    ("assert_subset_has_power", "update rpt_power set declared_difference = 0.04"),
+    ("assert_subset_has_power", "update rpt_power set detectable_difference = null"),
+    ("assert_intervals_hold_their_figure", "update rpt_leaderboard set rank_low = 3"),
+    ("assert_intervals_hold_their_figure", "update rpt_model_differences set difference_low = 0.2"),
     ("assert_intervals_hold_their_figure", "update rpt_accuracy set accuracy_low = 0.6"),
     ("assert_intervals_hold_their_figure", "update rpt_leaderboard set tx_high = null"),
     ("assert_intervals_hold_their_figure", "update rpt_leaderboard set px_low = 0, px_high = 1"),
     ("assert_reports_count_every_score", "delete from fct_scores where model = 'm'"),
+    ("assert_reports_count_every_score", "update fct_scores set repetition = 1"),
+    ("assert_reports_count_every_score", "update prompt_arms set is_headline = true"),
     ("assert_reports_count_every_score", "delete from rpt_leaderboard where model = 'm'"),
     ("assert_reports_count_every_score", "update rpt_accuracy set n = 3"),
     ("assert_reports_count_every_score", "update rpt_leaderboard set n_asked = 0"),

@@ -14,8 +14,8 @@ CAPS = {
     "max_templates_per_visit": 10,
 }
 SOAK_CAPS = {
-    "max_templates_per_fact": 100,
-    "max_templates_per_answer": 300,
+    "max_templates_per_fact": 150,
+    "max_templates_per_answer": 500,
     "max_templates_per_patient": 60,
     "max_templates_per_visit": 15,
 }

@@ -14,7 +14,9 @@ import pytest
 from canned_engine import CannedEngine
 from conftest import ROOT, environment
 
-from ehrbench import completions, engines, generate, paths
+from ehrbench import completions, engines, generate, paths, runs
+from ehrbench.completions import RUN, RUNS
+from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError, EngineUnavailable
 
 HERE = Path(__file__).parent
@@ -55,7 +57,7 @@ def test_requests_go_out_in_prefix_order_and_one_batch_is_one_shard(plan, canned
     assert (outcome.asked, outcome.succeeded, outcome.failed) == (5, 5, 0)
     written = {
         tuple(completions.read_shard(shard)["request_key"].to_pylist())
-        for shard in completions.shards(plan.store)
+        for shard in completions.completion_shards(plan.store)
     }
     assert written == {("k3", "k5"), ("k1", "k2"), ("k4",)}
     row = plan.stored()[0]
@@ -248,6 +250,94 @@ def test_engine_args_must_be_an_object(text):
         generate.parse_engine_args(text)
 
 
+# ----------------------------------------------------------------------- the runs' manifest
+
+
+def runs_of(plan):
+    """Rows of the manifest in the store, by run and mode."""
+    rows = [
+        row
+        for file in completions.shards(plan.store / RUNS)
+        for row in completions.read_shard(file, RUN).to_pylist()
+    ]
+    return sorted(rows, key=lambda row: (row["n_asked"], row["mode"]))
+
+
+def test_every_run_leaves_a_row_per_mode(plan, canned):
+    plan.add_model("tiny")
+    plan.add("k1")
+    plan.add("k2", messages=say("always fails"), max_attempts=1)
+    plan.add("k3", mode="free")
+    canned.delay_s = 0.02
+    started = runs.now()
+    run(plan, batch=1)
+    free, choice = runs_of(plan)
+    assert free["run_id"] == choice["run_id"]
+    assert (free["mode"], free["n_asked"], free["n_failed"]) == ("free", 1, 0)
+    assert (choice["mode"], choice["n_asked"], choice["n_failed"]) == ("choice", 2, 1)
+    assert (choice["prompt_tokens"], choice["completion_tokens"]) == (1, 1)
+    assert (choice["stage"], choice["model"], choice["revision"]) == ("answers", "tiny", "r1")
+    assert (choice["engine"], choice["engine_version"], choice["device"]) == ("canned", "0", "none")
+    assert json.loads(choice["parameters"]) == {"rule": "A"}
+    assert choice["python_version"].startswith("3.") and choice["torch_version"] is None
+    # Three waits of 20 ms, split by latencies: 1 ms each, none of the one that failed.
+    assert 60 <= free["wall_ms"] + choice["wall_ms"] < 3000
+    assert abs(free["wall_ms"] - choice["wall_ms"]) <= 1
+    assert started <= choice["started_at"] <= choice["ended_at"] <= runs.now()
+    assert free["start_ms"] >= 0
+
+
+def test_a_second_run_is_another_row_and_one_that_asks_nothing_is_none(plan, canned):
+    plan.add_model("tiny")
+    plan.add_model("other")
+    for i in range(4):
+        plan.add(f"k{i}")
+    plan.add("k9", model="other")
+    plan.add("x1", stage="extraction", mode="json", json_schema={"type": "object"})
+    run(plan, limit=1)
+    run(plan)
+    run(plan)
+    run(plan, model="other")
+    run(plan, stage="extraction")
+    files = completions.shards(plan.store / RUNS)
+    assert [file.parent.name for file in files] == ["other", "tiny", "tiny", "tiny"]
+    assert {row["run_id"] for row in runs_of(plan)} == {file.stem for file in files}
+    assert sorted(row["n_asked"] for row in runs_of(plan)) == [1, 1, 1, 3]
+    assert not [path for path in plan.store.rglob("*.tmp")]
+
+
+def test_the_name_of_a_run_does_not_come_from_the_clock(plan, canned, tmp_path):
+    other = type(plan)(tmp_path / "other")
+    for one in (plan, other):
+        one.add_model("tiny")
+        one.add("k1")
+        run(one)
+        time.sleep(0.01)
+    first, second = (runs_of(one)[0]["run_id"] for one in (plan, other))
+    assert first == second
+
+
+def test_a_run_whose_engine_dies_keeps_what_it_did(plan, canned):
+    plan.add_model("tiny")
+    plan.add("k1")
+    plan.add("k2", messages=say("engine down"))
+    with pytest.raises(EngineUnavailable):
+        run(plan)
+    assert [(row["n_asked"], row["n_failed"]) for row in runs_of(plan)] == [(1, 0)]
+
+
+def test_compaction_leaves_the_manifest_alone(plan, canned):
+    plan.add_model("tiny")
+    for i in range(3):
+        plan.add(f"k{i}")
+    run(plan, batch=1)
+    kept = runs_of(plan)
+    assert completions.stage_models(plan.store) == [("answers", "tiny")]
+    assert completions.compact(plan.store, "answers", "tiny") == (3, 3)
+    assert runs_of(plan) == kept
+    assert completions.check_store(plan.store) == 3 + len(kept)
+
+
 # -------------------------------------------------------------------------- the data guard
 
 
@@ -379,6 +469,8 @@ def kill_until_done(plan, log, n, kills, delay_ms, rng):
     assert good == {f"k{i:04}": 1 for i in range(n)}
     assert len({(row["request_key"], row["attempt"]) for row in rows}) == len(rows)
     assert not [path for path in plan.store.rglob("*.tmp")]
+    # What a kill costs is in no manifest; the rest is counted.
+    assert 0 <= len(rows) - sum(row["n_asked"] for row in runs_of(plan)) <= 3 * hits
     return hits
 
 
@@ -425,20 +517,33 @@ def test_generate_with_vllm_fills_the_store(plan, tiny_engine, monkeypatch):
         plan.add(f"k{i}")
     plan.add("k5", mode="logprobs")
     plan.add("k6", mode="free", messages=say("insulin " * 600), max_attempts=2)
+    plan.add("k7", mode="free_choice")
+    plan.add("k8", mode="cloze", options=["gout", "asthma", "heart failure", "anemia"])
     outcome = run(plan, engine=None)
-    assert (outcome.succeeded, outcome.failed) == (6, 1)
+    assert (outcome.succeeded, outcome.failed) == (8, 1)
     assert outcome.errors == {"too_long": 1}
     rows = plan.stored()
     assert {row["text"] for row in rows if row["error"] is None} <= set("ABCD")
-    for row in rows[:6]:
+    for row in [*rows[:6], *rows[7:]]:
         assert list(json.loads(row["option_logprobs"])) == list("ABCD")
-    store = f"{plan.store}/**/*.parquet"
+    assert all(row["prompt_tokens"] > 5 for row in rows)
+    by_mode = {row["mode"]: row for row in runs_of(plan)}
+    assert {mode: row["n_asked"] for mode, row in by_mode.items()} == {
+        **{"choice": 5, "cloze": 1, "free": 1, "free_choice": 1, "logprobs": 1},
+    }
+    assert by_mode["choice"]["vllm_version"] == tiny_engine.version
+    assert by_mode["choice"]["torch_version"] and by_mode["choice"]["transformers_version"]
+    assert all(row["wall_ms"] > 0 for mode, row in by_mode.items() if mode != "free")
+    assert by_mode["free"]["wall_ms"] == 0  # its prompt did not fit
+    assert by_mode["choice"]["device"].endswith("threads") or vllm_offline.has_gpu()
+    assert json.loads(by_mode["choice"]["parameters"])["max_model_len"] == 512
+    store = f"{plan.store}/answers/**/*.parquet"
     with duckdb.connect() as connection:
         read = connection.execute(
             "select count(*) from read_parquet('" + store + "') "
             "where cast(json_extract(option_logprobs, '$.A') as double) < 0"
         ).fetchall()
-    assert read == [(6,)]
+    assert read == [(8,)]
 
 
 class Unclosed:
@@ -446,7 +551,7 @@ class Unclosed:
 
     def __init__(self, engine):
         self.engine = engine
-        self.name, self.version = engine.name, engine.version
+        self.name, self.version, self.details = engine.name, engine.version, engine.details
         self.window, self.default_batch = engine.window, engine.default_batch
         self.stream = engine.stream
 

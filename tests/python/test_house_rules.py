@@ -83,12 +83,42 @@ def test_every_model_and_mart_column_is_described(manifest):
             assert column["description"].strip() and column["data_type"], (node["name"], column)
 
 
-def test_seeds_and_macros_are_documented(manifest, project_root):
+def undocumented(node, rows):
+    """What a seed leaves unsaid: itself, columns without a description, numbers of rows without a comment."""
+    header, *body = rows
+    described = {name for name, column in node["columns"].items() if column["description"].strip()}
+    return [
+        *([] if node["description"].strip() else ["description"]),
+        *(column for column in header if column not in described),
+        *(sorted(described.difference(header))),
+        *(number for number, row in enumerate(body, start=2)
+          if not dict(zip(header, row, strict=True)).get("comment", "").strip()),
+    ]
+
+
+def test_seeds_say_what_they_hold(manifest, project_root):
+    node = {"description": "d", "columns": {"a": {"description": "d"}, "comment": {"description": "d"}}}
+    assert undocumented(node, [["a", "comment"], ["1", "why"]]) == []
+    assert undocumented(node, [["a", "b", "comment"], ["1", "2", " "]]) == ["b", 2]
+    assert undocumented({**node, "description": ""}, [["a"], ["1"]]) == ["description", "comment", 2]
+    found = {}
     for node in manifest["nodes"].values():
         if node["resource_type"] == "seed":
-            assert node["description"].strip(), node["name"]
             with open(project_root / node["original_file_path"], newline="") as lines:
-                assert "comment" in next(csv.reader(lines)), node["name"]
+                if unsaid := undocumented(node, list(csv.reader(lines))):
+                    found[node["name"]] = unsaid
+    assert found == {}
+
+
+def test_every_policy_of_item_rules_has_its_column(manifest, project_root):
+    """rpt_item_quality lists the rules of each policy in a column of its own."""
+    with open(project_root / "seeds/leak_rules.csv", newline="") as lines:
+        policies = {row["policy"] for row in csv.DictReader(lines) if row["kind"] == "item"}
+    columns = manifest["nodes"]["model.ehrbench.rpt_item_quality"]["columns"]
+    assert {f"{policy}_rules" for policy in policies} == {name for name in columns if name.endswith("_rules")}
+
+
+def test_macros_are_documented(manifest):
     bare = [m["name"] for m in manifest["macros"].values()
             if m["package_name"] == "ehrbench" and not m["description"].strip()
             and not m["name"].startswith("test_")]

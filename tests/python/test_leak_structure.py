@@ -31,18 +31,23 @@ MAY_JOIN_GOLD_TO_TEXT = {
     "int_template_scenario": "takes the template's triple, writes the events shown",
     "int_template_texts": "takes the template's number, writes the scenario",
     "int_rendered_items": "takes the template's needs_completion, writes items",
+    "int_arm_option_keys": "puts a spare distractor in the answer's place; holds no text",
     "int_arm_scenarios": "takes person and subject of the template, writes scenarios of other arms",
     "int_scenario_concepts": "concepts of scenario events; holds no text",
     "int_context_critical_pairs": "options ruled out by context events; holds no text",
     "int_item_subset": "draws templates; holds no text",
     "int_template_attrition": "counts items; holds no text",
+    "int_cooccurrence_scores": "counts visits of other persons; takes person and task of the template",
     "int_texts_to_embed": "names whose vectors baseline B6 compares",
     "int_text_similarities": "baseline B6",
     "fct_templates": "lists the scenario's events beside the answer; never released",
     "fct_answer_keys": "the answer key itself",
     "fct_scores": "compares replies with the key",
-    "rpt_leaderboard": "counts scores",
+    "int_texts_to_score": "sets replies beside the answer and its rationale; read by scores alone",
+    "int_subset_templates": "names templates, persons and answers; holds no text",
     "int_pooled_sources": "names the sources that scores are pooled over",
+    "rpt_source_consistency": "compares scores of sources",
+    "rpt_distractor_analysis": "counts who chose an option, and says which is the answer; holds no text",
     "rpt_leak_rules": "counts units",
     "rpt_exposure": "counts answers and distractors",
     "rpt_stem_anonymity": "counts persons behind a stem",
@@ -51,14 +56,18 @@ JUDGES = "models/intermediate/leakage/"
 
 # Which templates there are depends on their answers by nature; what they look like must not.
 TEMPLATE_MODELS = {"int_template_candidates", "int_templates_capped", "int_templates"}
-# Letters come from the one model that knows place and answer together and holds no text.
-ORDER_MODEL = "int_item_options_ordered"
-TEXTS = [("dim_items", "scenario"), ("dim_items", "question"), ("fct_prompts", "messages"),
-         *(("fct_item_options", column) for column in ("option_key", "label", "cui", "event_type"))]
+# Letters come from the models that know place and answer together and hold no text: the items' and
+# that of the arms whose options are not the item's.
+ORDER_MODEL, ARM_ORDER_MODEL = "int_item_options_ordered", "int_arm_option_keys"
+OPTION_COLUMNS = ("option_key", "label", "cui", "event_type")
+TEXTS = [("dim_items", "scenario"), ("dim_items", "question"), ("fct_prompts", "messages"), ("fct_prompts", "options"),
+         *((model, column) for model in ("fct_item_options", "int_arm_options") for column in OPTION_COLUMNS)]
+ABSTENTION = {("answer_prompts", "text"), (ARM_ORDER_MODEL, "option_key")}
 MESSAGE_PARTS = {
     ("dim_items", "scenario"), ("dim_items", "question"), ("dim_items", "format"),
     ("int_arm_scenarios", "scenario"), ("fct_item_options", "label"), ("fct_item_options", "option_letter"),
-    ("answer_prompts", "text"), ("answer_prompts", "part"),
+    ("int_arm_options", "label"), ("int_arm_options", "option_letter"), ("prompt_arms", "options"),
+    ("answer_prompts", "text"), ("answer_prompts", "part"), ("prompt_arms", "scenario"),
 }
 
 
@@ -146,7 +155,7 @@ def problems(lineage, item_layer):
     """What is wrong with where the texts, options and letters come from."""
     found = []
     for model, column in TEXTS:
-        values, conditions = lineage.trace(model, column, frozenset({ORDER_MODEL}))
+        values, conditions = lineage.trace(model, column, frozenset({ORDER_MODEL, ARM_ORDER_MODEL}))
         found += [f"{model}.{column} cannot be read: {table}.*" for table, name in values if name == "*"]
         found += [f"{model}.{column} derives from {table}.{name}" for table, name in values
                   if GOLD_VALUE.search(name)]
@@ -155,11 +164,13 @@ def problems(lineage, item_layer):
                   if owner in item_layer - TEMPLATE_MODELS and GOLD.search(name)]
     strange = lineage.origins("fct_prompts", "messages")[0] - MESSAGE_PARTS
     found += [f"fct_prompts.messages holds {table}.{name}" for table, name in strange]
-    for column in ("option_key", "label", "cui", "event_type"):
-        if lineage.origins("fct_item_options", column)[0] != {("int_option_labels", column)}:
-            found.append(f"fct_item_options.{column} is not that of int_option_labels")
-    if lineage.origins("fct_item_options", "option_letter")[0] != {(ORDER_MODEL, "option_letter")}:
-        found.append(f"fct_item_options.option_letter is not that of {ORDER_MODEL}")
+    for model, order_model in (("fct_item_options", ORDER_MODEL), ("int_arm_options", ARM_ORDER_MODEL)):
+        for column in OPTION_COLUMNS:
+            # The option to abstain, which has no key, is the one label that a seed words.
+            if lineage.origins(model, column)[0] - ABSTENTION != {("int_option_labels", column)}:
+                found.append(f"{model}.{column} is not that of int_option_labels")
+        if lineage.origins(model, "option_letter")[0] != {(order_model, "option_letter")}:
+            found.append(f"{model}.option_letter is not that of {order_model}")
     return sorted(found)
 
 
@@ -180,7 +191,7 @@ def test_prompt_text_derives_from_scenario_question_and_options(lineage, item_la
 
 def test_options_and_letters_have_one_origin_each(manifest, lineage, item_layer):
     """Rule L31: nothing derived from the answer makes, orders or letters an option, but the order model."""
-    assert of_texts(problems(lineage, item_layer), "fct_item_options") == []
+    assert of_texts(problems(lineage, item_layer), "fct_item_options", "int_arm_options") == []
     readers = {name for name in item_layer if ORDER_MODEL in lineage.tables(name)}
     assert readers - judges(manifest) == {"int_rendered_items", "fct_item_options", "fct_answer_keys"}
     assert not any(map(TEXT.search, lineage.columns(ORDER_MODEL))) and "label" not in lineage.columns(ORDER_MODEL)
@@ -240,6 +251,8 @@ PLANTED = {
     "a marked label": {
         "fct_item_options": add(
             "label", "concat(base.label, case when keys.gold_option_key = base.option_key then '.' end)", BY_KEYS)},
+    "the arms' option labelled by the key": {
+        "int_arm_options": add("label", "concat(base.label, keys.gold_letter)", BY_KEYS)},
     "a letter that the key says": {"fct_item_options": add("option_letter", "keys.gold_letter", BY_KEYS)},
     "another column in the messages": {
         "fct_prompts": add("messages", "concat(base.messages, items.template_key)",
@@ -258,12 +271,15 @@ def test_the_walk_sees(lineage, item_layer, what):
 
 
 def test_a_request_key_knows_no_order(lineage):
-    for model in ("int_answer_requests", "int_extraction_requests"):
+    for model in ("int_answer_plan", "int_extraction_requests"):
         made_of = lineage.origins(model, "request_key")[0]
         assert {table for table, _ in made_of} <= {
             "int_answer_prompts", "int_extraction_prompts", "run_plan", "models"}
         assert {name for _, name in made_of} == {
             "prompt_key", "model", "revision", "chat_template", "mode", "sampling", "repetition"}
+    assert lineage.origins("int_answer_requests", "request_key")[0] == {
+        ("int_answer_plan", "request_key"), ("int_followup_prompts", "plan_key"),
+        ("int_followup_prompts", "prompt_key")}
 
 
 class ReadsAll(CannedEngine):

@@ -67,7 +67,7 @@ def statuses(unqualified, project_root, seeds, n, signal):
         for seed in seeds:
             connection.execute(TABLES.format(seed=seed, n=n, signal=signal))
             connection.execute(
-                "create or replace table int_surface_templates as select distinct template_key, task, "
+                "create or replace table int_surface_templates as select distinct template_key, task, draw, "
                 "true as is_drawn, true as is_pooled from int_baseline_results"
             )
             for name in ("rpt_surface_baselines", "rpt_surface_gates"):

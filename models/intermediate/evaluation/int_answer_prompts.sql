@@ -17,20 +17,21 @@ eligible as (
     select
         prompts.prompt_key,
         prompts.arm,
+        prompts.n_options as n_letters,
         items.item_id,
+        items.format,
         items.template_key,
         items.task,
         items.n_options
     from prompts
     inner join items
         on prompts.item_id = items.item_id
-    where prompts.format = 'mcq'
-        and items.released
+    where items.released
         and items.in_subset
 
 ),
 
--- A prompt is asked once. Where two arms read alike it is the headline arm's.
+-- A prompt is asked once. Where two arms read alike it is the standard arm's.
 asked_once as (
 
     select *
@@ -38,7 +39,7 @@ asked_once as (
     qualify row_number() over (
         partition by prompt_key
         order by
-            case when arm = '{{ var("headline_arm") }}' then 0 else 1 end,
+            case when arm = 'standard' then 0 else 1 end,
             arm,
             item_id
     ) = 1
@@ -61,11 +62,13 @@ answer_prompts as (
     select
         asked_once.prompt_key,
         asked_once.item_id,
+        asked_once.format,
         asked_once.arm,
         coalesce(standard_prompts.prompt_key, asked_once.prompt_key) as draw_key,
         asked_once.template_key,
         asked_once.task,
-        asked_once.n_options
+        asked_once.n_options,
+        asked_once.n_letters
     from asked_once
     left join standard_prompts
         on asked_once.item_id = standard_prompts.item_id

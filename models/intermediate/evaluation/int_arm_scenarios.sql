@@ -1,7 +1,7 @@
--- One row per template of the evaluation subset x arm beside the standard one: the scenario that
--- the arm shows, or the reason why the template cannot be asked that way. Reads templates for
--- person and subject alone: nothing here depends on which option is the answer. Arm shuffled looks
--- at all options of a template alike.
+-- One row per template of the evaluation subset x kind of scenario beside its own (seed
+-- prompt_arms): what is shown, or the reason why the template cannot be asked that way. Reads
+-- templates for person, visit and subject alone: nothing here depends on which option is the
+-- answer. Other persons' scenarios look at all options of a template alike.
 with
 
 items as (
@@ -22,6 +22,7 @@ templates as (
 
     select
         template_key,
+        visit_key,
         person_group,
         subject_event_key,
         needs_completion
@@ -39,9 +40,25 @@ mappings as (
 
     select
         event_key,
-        cui
+        cui,
+        cui_id
     from {{ ref('brg_event_concepts') }}
     where cui is not null
+
+),
+
+visit_events as (
+
+    select
+        visit_key,
+        event_key
+    from {{ ref('fct_visit_events') }}
+
+),
+
+kb_links as (
+
+    select * from {{ ref('int_kb_linked_pairs') }}
 
 ),
 
@@ -72,6 +89,7 @@ shown as (
         item_types.task,
         item_types.option_type,
         item_types.scenario,
+        templates.visit_key,
         templates.person_group,
         templates.subject_event_key,
         templates.needs_completion
@@ -98,7 +116,7 @@ parts as (
 
 ),
 
--- The shuffled arm is a rotation: templates stand in the order of their persons, and each takes the
+-- Another person's scenario comes by rotation: templates stand in the order of their persons, and each takes the
 -- scenario that lies as many places ahead as the busiest person has templates, so another person's.
 -- One that shows an option of the template is passed over for the next: the option would be picked
 -- or ruled out for it, and answers are shown more often than distractors. Donors need no
@@ -145,7 +163,9 @@ candidates as (
 
     select
         aimed.template_key,
+        aimed.task,
         donors.template_key as donor_key,
+        donors.visit_key as donor_visit_key,
         donors.scenario,
         tries.step
     from aimed
@@ -167,6 +187,7 @@ template_options as (
     select distinct
         items.template_key,
         options.cui,
+        {{ cui_id('options.cui') }} as cui_id,
         {{ leak_words('options.label') }} as words
     from items
     inner join options
@@ -187,7 +208,8 @@ donor_concepts as (
 
     select distinct
         lines.template_key,
-        mappings.cui
+        mappings.cui,
+        mappings.cui_id
     from lines
     semi join shown
         on lines.template_key = shown.template_key
@@ -222,13 +244,63 @@ showing_an_option as (
 
 ),
 
-taken as (
+-- A perturbed twin goes further: nothing in the donor's visit is an option, and the knowledge base
+-- links no option to what is shown.
+visit_concepts as (
+
+    select distinct
+        visit_events.visit_key,
+        mappings.cui
+    from visit_events
+    semi join candidates
+        on visit_events.visit_key = candidates.donor_visit_key
+    inner join mappings
+        on visit_events.event_key = mappings.event_key
+
+),
+
+supporting_an_option as (
+
+    select
+        candidates.template_key,
+        candidates.donor_key
+    from candidates
+    inner join template_options
+        on candidates.template_key = template_options.template_key
+    inner join visit_concepts
+        on candidates.donor_visit_key = visit_concepts.visit_key
+        and template_options.cui = visit_concepts.cui
+
+    union
+
+    select
+        candidates.template_key,
+        candidates.donor_key
+    from candidates
+    inner join template_options
+        on candidates.template_key = template_options.template_key
+    inner join donor_concepts
+        on candidates.donor_key = donor_concepts.template_key
+    inner join kb_links
+        on candidates.task = kb_links.task
+        and donor_concepts.cui_id = kb_links.scenario_cui_id
+        and template_options.cui_id = kb_links.cui_id
+
+),
+
+{% for kind, refused in [
+    ('shuffled', ['showing_an_option']),
+    ('twin', ['showing_an_option', 'supporting_an_option']),
+] -%}
+{{ kind }}_taken as (
 
     select candidates.*
     from candidates
-    anti join showing_an_option
-        on candidates.template_key = showing_an_option.template_key
-        and candidates.donor_key = showing_an_option.donor_key
+    {%- for pairs in refused %}
+    anti join {{ pairs }}
+        on candidates.template_key = {{ pairs }}.template_key
+        and candidates.donor_key = {{ pairs }}.donor_key
+    {%- endfor %}
     qualify row_number() over (
         partition by candidates.template_key
         order by candidates.step
@@ -236,41 +308,44 @@ taken as (
 
 ),
 
-shuffled as (
+{{ kind }} as (
 
     select
         shown.template_key,
-        taken.scenario
+        {{ kind }}_taken.scenario
     from shown
-    left join taken
-        on shown.template_key = taken.template_key
+    left join {{ kind }}_taken
+        on shown.template_key = {{ kind }}_taken.template_key
 
 ),
 
+{% endfor -%}
 united as (
 
     select
         template_key,
-        'choices_only' as arm,
+        'hidden' as kind,
         cast(null as varchar) as scenario,
         cast(null as varchar) as reason
     from shown
 
+    {% for kind in ['shuffled', 'twin'] %}
     union all
 
     select
         template_key,
-        'shuffled' as arm,
+        '{{ kind }}' as kind,
         scenario,
         case when scenario is null then 'no_donor' end as reason
-    from shuffled
+    from {{ kind }}
 
+    {% endfor -%}
     union all
 
     -- Without context events the subject alone is the whole scenario.
     select
         template_key,
-        'no_context' as arm,
+        'subject' as kind,
         case when context_lines is not null then subject_lines end as scenario,
         case when context_lines is null then 'no_context_events' end as reason
     from parts
@@ -279,7 +354,7 @@ united as (
 
     select
         template_key,
-        'no_subject' as arm,
+        'context' as kind,
         context_lines as scenario,
         case when context_lines is null then 'no_context_events' end as reason
     from parts

@@ -12,6 +12,12 @@ embeddings as (
 
 ),
 
+runs as (
+
+    select * from {{ ref('int_runs_checked') }}
+
+),
+
 set_aside as (
 
     select
@@ -23,6 +29,11 @@ set_aside as (
         'completions.embeddings' as source_table,
         set_aside_reason as reason
     from embeddings
+    union all
+    select
+        'completions.runs' as source_table,
+        set_aside_reason as reason
+    from runs
 
 ),
 

@@ -13,7 +13,7 @@ items as (
 scored_sources as (
 
     select distinct source
-    from {{ ref('int_score_clusters') }}
+    from {{ ref('fct_scores') }}
 
 ),
 

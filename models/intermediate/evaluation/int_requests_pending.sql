@@ -27,6 +27,7 @@ pending as (
         planned.messages,
         planned.json_schema,
         planned.n_options,
+        planned.options,
         planned.sampling,
         coalesce(latest.n_attempts, 0) as n_attempts,
         planned.max_attempts,

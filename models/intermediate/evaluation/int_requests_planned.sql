@@ -20,9 +20,9 @@ answer_requests as (
 
 ),
 
-answer_prompts as (
+followups as (
 
-    select * from {{ ref('int_answer_prompts') }}
+    select * from {{ ref('int_followup_prompts') }}
 
 ),
 
@@ -46,14 +46,16 @@ extraction_payloads as (
 answer_payloads as (
 
     select
-        prompts.prompt_key,
-        prompts.messages,
-        answer_prompts.template_key
-    from answer_prompts
-    inner join prompts
-        on answer_prompts.prompt_key = prompts.prompt_key
-        and answer_prompts.item_id = prompts.item_id
-        and answer_prompts.arm = prompts.arm
+        requests.request_key,
+        coalesce(followups.messages, prompts.messages) as messages,
+        case when requests.mode = 'cloze' then prompts.options end as options
+    from answer_requests as requests
+    left join followups
+        on requests.prompt_key = followups.prompt_key
+    left join prompts
+        on requests.prompt_key = prompts.prompt_key
+        and requests.item_id = prompts.item_id
+        and requests.arm = prompts.arm
 
 ),
 
@@ -74,6 +76,7 @@ united as (
         payloads.messages,
         payloads.json_schema,
         cast(null as integer) as n_options,
+        cast(null as varchar) as options,
         requests.prompt_task as prefix_group,
         cast(null as varchar) as arm
     from extraction_requests as requests
@@ -94,13 +97,14 @@ united as (
         requests.plan_rank,
         payloads.messages,
         cast(null as varchar) as json_schema,
-        requests.n_options,
+        requests.n_letters as n_options,
+        payloads.options,
         -- Items of one template share their scenario, so a prefix cache serves them together.
-        concat_ws('|', requests.task, payloads.template_key) as prefix_group,
+        concat_ws('|', requests.task, requests.template_key) as prefix_group,
         requests.arm
     from answer_requests as requests
     inner join answer_payloads as payloads
-        on requests.prompt_key = payloads.prompt_key
+        on requests.request_key = payloads.request_key
 
 )
 

@@ -1,6 +1,7 @@
 -- One row per item of the evaluation subset: per source and task a fixed md5 sample of templates,
--- a few of one person, each with one paraphrase at every option count. Templates with every
--- option count come first, so that the cells stay equal while there are enough of them.
+-- a few of one person, each with one paraphrase at every option count and its open-ended item.
+-- Templates with every option count come first, so that the cells stay equal while there are enough
+-- of them.
 -- Templates that only completions propose have a quota of their own: the rest stays fixed.
 with
 
@@ -8,7 +9,6 @@ rendered as (
 
     select * from {{ ref('int_rendered_items') }}
     where is_kept
-        and format = 'mcq'
 
 ),
 
@@ -53,6 +53,7 @@ wordings_counted as (
         on rendered.item_id = release.item_id
     inner join templates
         on rendered.template_key = templates.template_key
+    where rendered.format = 'mcq'
     group by all
 
 ),
@@ -159,7 +160,7 @@ subset as (
         on rendered.item_id = release.item_id
     inner join drawn
         on rendered.template_key = drawn.template_key
-        and rendered.variant = drawn.variant
+        and (rendered.format = 'oeq' or rendered.variant = drawn.variant)
 
 )
 

@@ -1,6 +1,6 @@
--- One row per template, with cap_reason where its answer could not be shown as a distractor as
--- often as it is asked, so that being there would give it away. In a pool of blocks that is a
--- template without a block. In a pool of the weighted draw a concept that answers n templates
+-- One row per template with the way its distractors are found (draw), and with cap_reason where its
+-- answer could not be shown as a distractor as often as it is asked, so that being there would give
+-- it away. In a pool of blocks that is a template without a block. In a pool of the weighted draw a concept that answers n templates
 -- should be a distractor in n times one less than the largest option count; where too few
 -- templates have it as a candidate, the surplus templates go (in md5 order; one always stays), and
 -- concepts that must not stand together share their candidate templates by their answers.
@@ -145,7 +145,7 @@ classed as (
         templates.template_number,
         templates.pool_number,
         templates.answer_cui_id,
-        coalesce(pool_draws.draw, 'weighted') as draw,
+        coalesce(pool_draws.draw = 'blocks', false) as is_block_pool,
         blocks.block_number,
         blocks.place as block_place,
         blocks.smallest_size,
@@ -195,7 +195,7 @@ decided as (
         *,
         template_class = 'matchable'
             and is_usable
-            and case when draw = 'blocks' then block_number is not null else place <= allowance end
+            and case when is_block_pool then block_number is not null else place <= allowance end
             as is_balanced
     from ranked
 
@@ -205,6 +205,7 @@ counted as (
 
     select
         *,
+        is_balanced and is_block_pool as is_in_block,
         count(*) filter (where is_balanced) over (
             partition by
                 pool_number,
@@ -220,10 +221,10 @@ balanced as (
         template_key,
         template_number,
         template_class = 'matchable' as is_matchable,
-        draw,
-        case when is_balanced and draw = 'blocks' then block_number end as block_number,
-        case when is_balanced and draw = 'blocks' then block_place end as block_place,
-        case when is_balanced and draw = 'blocks' then smallest_size end as smallest_size,
+        case when is_in_block then 'blocks' else 'weighted' end as draw,
+        case when is_in_block then block_number end as block_number,
+        case when is_in_block then block_place end as block_place,
+        case when is_in_block then smallest_size end as smallest_size,
         case
             when not is_usable then null
             when template_class = 'matchable' and not is_balanced then 'cap_exposure'

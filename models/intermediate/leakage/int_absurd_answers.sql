@@ -37,7 +37,6 @@ scenario as (
 events as (
 
     select * from {{ ref('fct_visit_events') }}
-    where code_system = 'ICD10CM'
 
 ),
 
@@ -51,7 +50,6 @@ code_concepts as (
 
     select * from {{ ref('int_code_concepts') }}
     where rank = 1
-        and code_system = 'ICD10CM'
         and mapping_level in ('exact', 'equivalent')
 
 ),
@@ -115,11 +113,13 @@ restricted as (
 excluded_concepts as (
 
     select distinct
+        excludes1.code_system,
         excludes1.code,
         code_concepts.cui_id
     from excludes1
     inner join code_concepts
-        on excludes1.excluded_code = code_concepts.normalized_code
+        on excludes1.code_system = code_concepts.code_system
+        and excludes1.excluded_code = code_concepts.normalized_code
 
 ),
 
@@ -128,12 +128,14 @@ scenario_codes as (
     select distinct
         templates.template_number,
         templates.pool_number,
+        events.code_system,
         events.normalized_code as code
     from scenario
     inner join templates
         on scenario.template_key = templates.template_key
     inner join events
         on scenario.event_key = events.event_key
+    where events.code_system in (select code_system from excludes1)
 
 ),
 
@@ -145,7 +147,8 @@ excluded as (
         'excludes1' as reason
     from scenario_codes
     inner join excluded_concepts
-        on scenario_codes.code = excluded_concepts.code
+        on scenario_codes.code_system = excluded_concepts.code_system
+        and scenario_codes.code = excluded_concepts.code
     inner join pool_answers
         on scenario_codes.pool_number = pool_answers.pool_number
         and excluded_concepts.cui_id = pool_answers.cui_id

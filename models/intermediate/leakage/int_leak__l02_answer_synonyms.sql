@@ -77,116 +77,19 @@ ambiguous as (
 
 ),
 
-answers as (
+concepts as (
 
     select distinct
-        templates.answer_event_type as event_type,
         templates.answer_cui_id as cui_id,
-        labels.label
+        labels.label as name,
+        templates.answer_event_type = 'medication' as is_drug
     from templates
     inner join labels
         on templates.answer_option_key = labels.option_key
 
 ),
 
-drug_forms as (
-
-    select
-        answers.cui_id,
-        drug_ingredients.cui_id as form_cui_id
-    from answers
-    inner join drug_ingredients
-        on answers.cui_id = drug_ingredients.ingredient_cui_id
-    where answers.event_type = 'medication'
-
-),
-
-names as (
-
-    select
-        cui_id,
-        label as name
-    from answers
-
-    union
-
-    select
-        cui_id,
-        name
-    from atoms
-    where exists (
-        select 1 from answers
-        where answers.cui_id = atoms.cui_id
-    )
-
-    union
-
-    select
-        answers.cui_id,
-        titles.title as name
-    from answers
-    inner join code_concepts
-        on answers.cui_id = code_concepts.cui_id
-    inner join titles
-        on code_concepts.code_system = titles.code_system
-        and code_concepts.normalized_code = titles.normalized_code
-
-    union
-
-    select
-        drug_forms.cui_id,
-        drug_atoms.name
-    from drug_forms
-    inner join drug_atoms
-        on drug_forms.form_cui_id = drug_atoms.cui_id
-
-    union
-
-    select
-        answers.cui_id,
-        drug_abbreviations.word as name
-    from answers
-    inner join drug_abbreviations
-        on {{ leak_words('answers.label') }} = {{ leak_words('drug_abbreviations.replacement') }}
-    where answers.event_type = 'medication'
-
-),
-
-names_folded as (
-
-    select
-        names.cui_id,
-        names.name,
-        list_filter(
-            {{ leak_folded_words('names.name') }},
-            lambda w: not list_contains(noise.words, w)
-        ) as words
-    from names
-    cross join noise
-
-),
-
-names_keyed as (
-
-    select
-        cui_id,
-        {{ leak_joined_words('words') }} as words_in_order,
-        array_to_string(list_sort(words), ' ') as words_sorted,
-        min(name) as name
-    from names_folded
-    group by all
-
-),
-
-names_searched as (
-
-    select names_keyed.*
-    from names_keyed
-    anti join ambiguous
-        on names_keyed.words_in_order = ambiguous.words_in_order
-    where length(names_keyed.words_in_order) >= {{ var('leak_min_name_letters') }}
-
-),
+{{ leak_concept_names() }},
 
 {{ leak_stem_lines() }},
 

@@ -48,6 +48,21 @@ noise as (
 
 ),
 
+-- Two regular expressions: what a name may begin with, and where it is cut.
+cuts as (
+
+    select
+        string_agg(pattern, '|' order by cue) filter (where part = 'name_start') as name_start,
+        concat(
+            '^(.*?)(',
+            string_agg(pattern, '|' order by cue) filter (where part = 'name_end'),
+            '|$)'
+        ) as name_until
+    from {{ ref('leak_patterns') }}
+    where rule_id = 'L10'
+
+),
+
 ambiguous as (
 
     select {{ leak_joined_words(leak_folded_words('name')) }} as words_in_order
@@ -78,14 +93,15 @@ answer_classes as (
 class_names as (
 
     select
-        cui_id,
-        atc_code,
+        answer_classes.cui_id,
+        answer_classes.atc_code,
         regexp_extract(
-            regexp_replace(lower(atc_name), '^other ', ''), '^(.*?)(,|\(| excl| incl| and |$)', 1
+            regexp_replace(lower(answer_classes.atc_name), cuts.name_start, ''), cuts.name_until, 1
         ) as name,
         cast(null as varchar) as not_after,
         true as is_group
     from answer_classes
+    cross join cuts
 
     union
 

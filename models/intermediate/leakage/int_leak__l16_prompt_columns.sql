@@ -15,9 +15,21 @@ items as (
 
 ),
 
+arms as (
+
+    select * from {{ ref('prompt_arms') }}
+
+),
+
 options as (
 
     select * from {{ ref('fct_item_options') }}
+
+),
+
+arm_options as (
+
+    select * from {{ ref('int_arm_options') }}
 
 ),
 
@@ -70,6 +82,21 @@ option_blocks as (
 
 ),
 
+arm_option_blocks as (
+
+    select
+        item_id,
+        arm,
+        string_agg(
+            concat(option_letter, '. ', label), chr(10) order by option_letter
+        ) as option_block
+    from arm_options
+    group by
+        item_id,
+        arm
+
+),
+
 -- The longest first: a wording may be part of another.
 wordings_listed as (
 
@@ -83,6 +110,7 @@ outside_options as (
     select
         prompts.prompt_key,
         prompts.arm,
+        arms.scenario in ('shuffled', 'twin') as is_of_another,
         items.source,
         items.task,
         items.template_key,
@@ -90,14 +118,19 @@ outside_options as (
         items.question,
         replace(
             array_to_string(json_extract_string(prompts.messages, '$[*].content'), chr(10)),
-            coalesce(option_blocks.option_block, ''),
+            coalesce(arm_option_blocks.option_block, option_blocks.option_block, ''),
             ''
         ) as text
     from prompts
+    inner join arms
+        on prompts.arm = arms.arm
     inner join items
         on prompts.item_id = items.item_id
     left join option_blocks
         on prompts.item_id = option_blocks.item_id
+    left join arm_option_blocks
+        on prompts.item_id = arm_option_blocks.item_id
+        and prompts.arm = arm_option_blocks.arm
 
 ),
 
@@ -106,6 +139,7 @@ remainders as (
     select
         outside_options.prompt_key,
         outside_options.arm,
+        outside_options.is_of_another,
         outside_options.template_key,
         list_reduce(
             list_concat(
@@ -125,6 +159,7 @@ rest_lines as (
     select
         prompt_key,
         arm,
+        is_of_another,
         template_key,
         unnest(string_split(rest, chr(10))) as line
     from remainders
@@ -157,7 +192,7 @@ prompts_with_more as (
     left join known_lines
         on rest_lines.line = known_lines.line
         and case
-            when rest_lines.arm = 'shuffled' then known_lines.template_key is null
+            when rest_lines.is_of_another then known_lines.template_key is null
             else rest_lines.template_key = known_lines.template_key
         end
     where trim(rest_lines.line) <> ''
@@ -172,6 +207,7 @@ texts as (
         source,
         task,
         arm,
+        is_of_another,
         template_key,
         text,
         min(prompt_key) as prompt_key
@@ -180,7 +216,7 @@ texts as (
 
 ),
 
--- The scenario of arm shuffled is another patient's, picked by int_arm_scenarios to name no option.
+-- Another patient's scenario is picked by int_arm_scenarios to name no option.
 texts_naming as (
 
     select distinct texts.prompt_key
@@ -191,7 +227,7 @@ texts_naming as (
         on leak_options.option_key = labels.option_key
     left join synonyms
         on texts.template_key = synonyms.template_key
-    where texts.arm <> 'shuffled'
+    where not texts.is_of_another
         and (
             synonyms.template_key is not null
             or contains({{ leak_words('texts.text') }}, {{ leak_words('labels.label') }})

@@ -1,10 +1,10 @@
 -- Distractors that could be right as well: the person has the concept in some visit of any source,
--- or one above or below it, or, for a diagnosis, a code of the same ICD category in either version;
--- the knowledge base supports it for a scenario event by any source and any strength (equivalents
--- for free, one end one level up or down); it is of one drug class with the answer, or above or
--- below it. A template may show var max_context_critical distractors that the knowledge base
--- supports and another event of the scenario rules out. Written apart from what the draw excludes
--- by.
+-- ordered or only administered, or one above or below it, or, for a diagnosis, a code of the same
+-- ICD category or family in either version; the knowledge base supports it for a scenario event by
+-- any source and any strength (equivalents for free, one end one level up or down); it is of one
+-- drug class with the answer, or above or below it. A template may show var max_context_critical
+-- distractors that the knowledge base supports and another event of the scenario rules out. The
+-- walk through ICD is the draw's too; the test of released items has its own.
 with
 
 options as (
@@ -45,6 +45,15 @@ events as (
 
 ),
 
+administrations as (
+
+    select
+        visit_key,
+        {{ cui_id('normalized_code') }} as cui_id
+    from {{ ref('int_administrations_mapped') }}
+
+),
+
 relatives as (
 
     select * from {{ ref('int_concept_relatives') }}
@@ -52,23 +61,9 @@ relatives as (
 
 ),
 
-icd_code_systems as (
+category_concepts as (
 
-    select * from {{ ref('icd_code_systems') }}
-    where code_kind = 'diagnosis'
-
-),
-
-concept_codes as (
-
-    select * from {{ ref('int_leak_concept_codes') }}
-    where code_system in (select icd_code_systems.code_system from icd_code_systems)
-
-),
-
-gem_targets as (
-
-    select * from {{ ref('int_gem_targets') }}
+    select * from {{ ref('int_person_category_concepts') }}
 
 ),
 
@@ -149,6 +144,24 @@ concepts as (
 ),
 
 -- A step up or down counts one, an equivalent none; where both lead to one concept, none.
+links as (
+
+    select
+        cui_id,
+        relative_cui_id,
+        case when relation = 'equivalent' then 0 else 1 end as steps
+    from relatives
+
+    union all
+
+    select
+        relative_cui_id as cui_id,
+        cui_id as relative_cui_id,
+        case when relation = 'equivalent' then 0 else 1 end as steps
+    from relatives
+
+),
+
 near as (
 
     select
@@ -157,30 +170,20 @@ near as (
         min(steps) as steps
     from (
         select
-            concepts.cui_id,
-            relatives.relative_cui_id as near_cui_id,
-            case when relatives.relation = 'equivalent' then 0 else 1 end as steps
-        from concepts
-        inner join relatives
-            on concepts.cui_id = relatives.cui_id
-
-        union all
-
-        select
-            concepts.cui_id,
-            relatives.cui_id as near_cui_id,
-            case when relatives.relation = 'equivalent' then 0 else 1 end as steps
-        from concepts
-        inner join relatives
-            on concepts.cui_id = relatives.relative_cui_id
-
-        union all
-
-        select
             cui_id,
             cui_id as near_cui_id,
             0 as steps
         from concepts
+
+        union all
+
+        select
+            concepts.cui_id,
+            links.relative_cui_id as near_cui_id,
+            links.steps
+        from concepts
+        inner join links
+            on concepts.cui_id = links.cui_id
     )
     group by
         cui_id,
@@ -199,57 +202,37 @@ persons as (
 
 ),
 
-record_events as (
+record_visits as (
 
     select
         visits.person_group,
-        events.event_key,
-        events.event_type,
-        events.code_system,
-        events.normalized_code
+        visits.visit_key
     from visits
-    inner join events
-        on visits.visit_key = events.visit_key
-    where exists (select 1 from persons where persons.person_group = visits.person_group)
+    semi join persons
+        on visits.person_group = persons.person_group
 
 ),
 
 record_concepts as (
 
-    select distinct
-        record_events.person_group,
+    select
+        record_visits.person_group,
         mappings.cui_id
-    from record_events
+    from record_visits
+    inner join events
+        on record_visits.visit_key = events.visit_key
     inner join mappings
-        on record_events.event_key = mappings.event_key
-
-),
-
-option_concepts as (
-
-    select
-        cui_id,
-        bool_or(event_type = 'diagnosis') as is_diagnosis
-    from options
-    group by cui_id
-
-),
-
-free_moves as (
-
-    select
-        cui_id as from_cui_id,
-        relative_cui_id as to_cui_id
-    from relatives
-    where relation = 'equivalent'
+        on events.event_key = mappings.event_key
 
     union
 
     select
-        relative_cui_id as from_cui_id,
-        cui_id as to_cui_id
-    from relatives
-    where relation = 'equivalent'
+        record_visits.person_group,
+        administrations.cui_id
+    from record_visits
+    inner join administrations
+        on record_visits.visit_key = administrations.visit_key
+    where administrations.cui_id is not null
 
 ),
 
@@ -257,18 +240,12 @@ free_moves as (
 options_same as (
 
     select
-        cui_id,
-        cui_id as reached_cui_id
-    from option_concepts
-
-    union
-
-    select
-        option_concepts.cui_id,
-        free_moves.to_cui_id as reached_cui_id
-    from option_concepts
-    inner join free_moves
-        on option_concepts.cui_id = free_moves.from_cui_id
+        near.cui_id,
+        near.near_cui_id as reached_cui_id
+    from near
+    semi join options
+        on near.cui_id = options.cui_id
+    where near.steps = 0
 
 ),
 
@@ -280,19 +257,10 @@ options_moved as (
 
     select
         options_same.cui_id,
-        relatives.relative_cui_id as reached_cui_id
+        links.relative_cui_id as reached_cui_id
     from options_same
-    inner join relatives
-        on options_same.reached_cui_id = relatives.cui_id
-
-    union
-
-    select
-        options_same.cui_id,
-        relatives.cui_id as reached_cui_id
-    from options_same
-    inner join relatives
-        on options_same.reached_cui_id = relatives.relative_cui_id
+    inner join links
+        on options_same.reached_cui_id = links.cui_id
 
 ),
 
@@ -304,122 +272,11 @@ options_reach as (
 
     select
         options_moved.cui_id,
-        free_moves.to_cui_id as reached_cui_id
+        links.relative_cui_id as reached_cui_id
     from options_moved
-    inner join free_moves
-        on options_moved.reached_cui_id = free_moves.from_cui_id
-
-),
-
--- Both sides are said in both versions of ICD. A combination says less with one of its codes.
-translations as (
-
-    select
-        code_system as from_system,
-        normalized_code as from_code,
-        target_system as to_system,
-        target_code as to_code,
-        is_combination
-    from gem_targets
-
-    union
-
-    select
-        target_system as from_system,
-        target_code as from_code,
-        code_system as to_system,
-        normalized_code as to_code,
-        false as is_combination
-    from gem_targets
-    where not is_combination
-
-),
-
-option_codes as (
-
-    select distinct
-        option_concepts.cui_id,
-        concept_codes.code_system,
-        concept_codes.normalized_code
-    from option_concepts
-    inner join options_same
-        on option_concepts.cui_id = options_same.cui_id
-    inner join concept_codes
-        on options_same.reached_cui_id = concept_codes.cui_id
-    where option_concepts.is_diagnosis
-
-),
-
-option_categories as (
-
-    select
-        cui_id,
-        code_system,
-        {{ icd_category('code_system', 'normalized_code') }} as category
-    from option_codes
-
-    union
-
-    select
-        option_codes.cui_id,
-        translations.to_system as code_system,
-        {{ icd_category('translations.to_system', 'translations.to_code') }} as category
-    from option_codes
-    inner join translations
-        on option_codes.code_system = translations.from_system
-        and option_codes.normalized_code = translations.from_code
-        and not translations.is_combination
-
-),
-
-record_codes as (
-
-    select
-        record_events.person_group,
-        record_events.code_system,
-        record_events.normalized_code
-    from record_events
-    inner join icd_code_systems
-        on record_events.code_system = icd_code_systems.code_system
-    where record_events.event_type = 'diagnosis'
-
-    union
-
-    select
-        record_events.person_group,
-        concept_codes.code_system,
-        concept_codes.normalized_code
-    from record_events
-    left join icd_code_systems
-        on record_events.code_system = icd_code_systems.code_system
-    inner join mappings
-        on record_events.event_key = mappings.event_key
-        and mappings.mapping_level in ('exact', 'equivalent')
-    inner join concept_codes
-        on mappings.cui_id = concept_codes.cui_id
-    where record_events.event_type = 'diagnosis'
-        and icd_code_systems.code_system is null
-
-),
-
-record_categories as (
-
-    select
-        person_group,
-        code_system,
-        {{ icd_category('code_system', 'normalized_code') }} as category
-    from record_codes
-
-    union
-
-    select
-        record_codes.person_group,
-        translations.to_system as code_system,
-        {{ icd_category('translations.to_system', 'translations.to_code') }} as category
-    from record_codes
-    inner join translations
-        on record_codes.code_system = translations.from_system
-        and record_codes.normalized_code = translations.from_code
+    inner join links
+        on options_moved.reached_cui_id = links.cui_id
+        and links.steps = 0
 
 ),
 
@@ -441,14 +298,11 @@ in_record as (
     select
         persons.person_group,
         persons.cui_id,
-        concat(record_categories.code_system, ' ', record_categories.category) as recorded
+        category_concepts.category as recorded
     from persons
-    inner join option_categories
-        on persons.cui_id = option_categories.cui_id
-    inner join record_categories
-        on persons.person_group = record_categories.person_group
-        and option_categories.code_system = record_categories.code_system
-        and option_categories.category = record_categories.category
+    inner join category_concepts
+        on persons.person_group = category_concepts.person_group
+        and persons.cui_id = category_concepts.cui_id
 
 ),
 
@@ -548,28 +402,27 @@ supported_options as (
 
 ),
 
-ruled_out as (
+harmful_pairs as (
 
     select
-        options.template_key,
-        options.option_key,
-        scenario_concepts.event_key
-    from options
-    inner join supported_options
-        on options.template_key = supported_options.template_key
-        and options.option_key = supported_options.option_key
-    inner join scenario_concepts
-        on options.template_key = scenario_concepts.template_key
-        and not scenario_concepts.is_subject
-    inner join curated_edges
-        on options.cui_id = curated_edges.subject_cui_id
-        and scenario_concepts.cui_id = curated_edges.object_cui_id
+        curated_edges.subject_cui_id as cui_id,
+        curated_edges.object_cui_id as other_cui_id
+    from curated_edges
     inner join conflict_predicates
         on curated_edges.rela = conflict_predicates.predicate_or_rela
 
     union
 
     select
+        cui_id,
+        other_cui_id
+    from interactions
+
+),
+
+ruled_out as (
+
+    select distinct
         options.template_key,
         options.option_key,
         scenario_concepts.event_key
@@ -580,9 +433,9 @@ ruled_out as (
     inner join scenario_concepts
         on options.template_key = scenario_concepts.template_key
         and not scenario_concepts.is_subject
-    inner join interactions
-        on options.cui_id = interactions.cui_id
-        and scenario_concepts.cui_id = interactions.other_cui_id
+    inner join harmful_pairs
+        on options.cui_id = harmful_pairs.cui_id
+        and scenario_concepts.cui_id = harmful_pairs.other_cui_id
 
 ),
 

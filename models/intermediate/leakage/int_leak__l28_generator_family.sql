@@ -3,12 +3,12 @@
 -- on templates that it proposed against those that it did not. No rows without two such families.
 {%- set z = var('set_rule_z') %}
 {%- set allowed = var('set_rule_max_model_gap') %}
+{%- set needed = var('set_rule_min_templates') %}
 with
 
 scores as (
 
-    select * from {{ ref('fct_scores') }}
-    where arm = '{{ var("headline_arm") }}'
+    select * from {{ ref('int_headline_scores') }}
 
 ),
 
@@ -119,6 +119,26 @@ marked as (
 
 {{ group_difference('gaps', 'marked', ['source', 'task', 'stratum']) }},
 
+-- Strata with answers on one side only have no gap, but say what is missing.
+compared as (
+
+    select
+        gaps_totals.source,
+        gaps_totals.task,
+        gaps_totals.stratum,
+        gaps_totals.all_first as n_first,
+        gaps_totals.all_second as n_second,
+        gaps.difference,
+        gaps.standard_error,
+        least(gaps_totals.all_first, gaps_totals.all_second) >= {{ needed }} as is_enough
+    from gaps_totals
+    left join gaps
+        on gaps_totals.source = gaps.source
+        and gaps_totals.task = gaps.task
+        and gaps_totals.stratum = gaps.stratum
+
+),
+
 results as (
 
     select
@@ -132,12 +152,12 @@ results as (
         cast(difference + {{ z }} * standard_error as decimal(18, 6)) as high,
         cast({{ allowed }} as decimal(18, 6)) as allowed,
         case
-            when least(n_first, n_second) >= {{ var('set_rule_min_templates') }}
+            when is_enough
                 then difference > {{ allowed }} and difference > {{ z }} * standard_error
         end as is_found,
-        cast(concat(n_first, ' answers to items that the family proposed, ', n_second,
-            ' to others') as varchar) as evidence
-    from gaps
+        cast(concat(n_first, ' answers to items that the family proposed, ', n_second, ' to others',
+            case when not is_enough then '; each needs {{ needed }}' end) as varchar) as evidence
+    from compared
 
 )
 

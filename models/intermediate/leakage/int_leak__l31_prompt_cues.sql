@@ -1,7 +1,8 @@
 -- Cues of form in released items and their prompts. A question that ends in an article or before a
 -- gap would agree with some options only; labels start in upper case, end without punctuation and
 -- carry no list mark, but for a few titles that are like that in their source; prompts list all
--- options, once and by letter, in one JSON form.
+-- options of their arm, once and by letter, or none at all, in one JSON form. What counts as a cue in a question or label is in
+-- the seed leak_patterns.
 with
 
 prompts as (
@@ -23,25 +24,58 @@ options as (
 
 ),
 
-questions as (
+arm_options as (
+
+    select * from {{ ref('int_arm_options') }}
+
+),
+
+cues as (
+
+    select * from {{ ref('leak_patterns') }}
+    where rule_id = 'L31'
+
+),
+
+texts as (
 
     select distinct
         source,
         task,
-        question
+        'question' as part,
+        question as text
     from items
 
-),
-
-labels as (
+    union all
 
     select distinct
         items.source,
         items.task,
-        options.label
+        'label' as part,
+        options.label as text
     from items
     inner join options
         on items.item_id = options.item_id
+
+),
+
+all_options as (
+
+    select
+        item_id,
+        cast(null as varchar) as arm,
+        option_letter,
+        label
+    from options
+
+    union all
+
+    select
+        item_id,
+        arm,
+        option_letter,
+        label
+    from arm_options
 
 ),
 
@@ -49,12 +83,15 @@ option_blocks as (
 
     select
         item_id,
+        arm,
         max(option_letter) as last_letter,
         string_agg(
             concat(option_letter, '. ', label), chr(10) order by option_letter
         ) as option_block
-    from options
-    group by item_id
+    from all_options
+    group by
+        item_id,
+        arm
 
 ),
 
@@ -66,8 +103,9 @@ prompt_texts as (
         items.task,
         prompts.format,
         prompts.n_options,
-        option_blocks.last_letter,
-        option_blocks.option_block,
+        prompts.options is not null as is_unlisted,
+        coalesce(arm_blocks.last_letter, option_blocks.last_letter) as last_letter,
+        coalesce(arm_blocks.option_block, option_blocks.option_block) as option_block,
         prompts.messages,
         json_extract_string(prompts.messages, '$[1].content') as text
     from prompts
@@ -75,63 +113,47 @@ prompt_texts as (
         on prompts.item_id = items.item_id
     left join option_blocks
         on prompts.item_id = option_blocks.item_id
+        and option_blocks.arm is null
+    left join option_blocks as arm_blocks
+        on prompts.item_id = arm_blocks.item_id
+        and prompts.arm = arm_blocks.arm
 
 ),
 
 checked as (
 
     select
-        source,
-        task,
-        'question ends before a gap' as stratum,
-        question as unit,
-        not regexp_matches(trim(question), '[.?!]$')
-            or regexp_matches(lower(question), '(\b(an?|the|is|are|was|were)|[:_(–-])\W*$')
-            as is_bad
-    from questions
+        texts.source,
+        texts.task,
+        texts.part,
+        cues.cue as stratum,
+        texts.text as unit,
+        bool_or(regexp_matches(texts.text, cues.pattern)) as is_bad
+    from texts
+    inner join cues
+        on texts.part = cues.part
+    group by
+        texts.source,
+        texts.task,
+        texts.part,
+        cues.cue,
+        texts.text
 
     union all
 
     select
         source,
         task,
-        'label starts in lower case' as stratum,
-        label as unit,
-        substr(label, 1, 1) <> upper(substr(label, 1, 1)) as is_bad
-    from labels
-
-    union all
-
-    select
-        source,
-        task,
-        'label ends in punctuation' as stratum,
-        label as unit,
-        regexp_matches(label, '[.,;:?!\s-]$') as is_bad
-    from labels
-
-    union all
-
-    select
-        source,
-        task,
-        'label has a list mark' as stratum,
-        label as unit,
-        regexp_matches(
-            label, '^\s*([(]?[A-Za-z0-9]+[)]\s|[0-9]+[.]\s|[A-Za-z][.]\s+[A-Z]|[-*•])'
-        ) as is_bad
-    from labels
-
-    union all
-
-    select
-        source,
-        task,
+        'prompt' as part,
         'option lines' as stratum,
         prompt_key as unit,
-        ascii(last_letter) <> 64 + n_options
-            or not contains(text, concat(chr(10), option_block, chr(10)))
-            or len(regexp_extract_all(text, '\n[A-Z][.] ')) <> n_options as is_bad
+        case
+            when is_unlisted then regexp_matches(text, '\n[A-Z][.] ')
+            else
+                ascii(last_letter) <> 64 + n_options
+                or not contains(text, concat(chr(10), option_block, chr(10)))
+                or len(regexp_extract_all(text, '\n[A-Z][.] ')) <> n_options
+        end as is_bad
     from prompt_texts
     where format = 'mcq'
 
@@ -140,6 +162,7 @@ checked as (
     select
         source,
         task,
+        'prompt' as part,
         'message form' as stratum,
         prompt_key as unit,
         json_array_length(messages) <> 2
@@ -156,10 +179,7 @@ counted as (
         source,
         task,
         stratum,
-        case
-            when starts_with(stratum, 'label ') then {{ var('label_form_share') }}
-            else 0
-        end as allowed,
+        case when part = 'label' then {{ var('label_form_share') }} else 0 end as allowed,
         count(*) as n,
         count(*) filter (where is_bad is not false) as n_bad,
         min(unit) filter (where is_bad is not false) as first_bad
@@ -167,6 +187,7 @@ counted as (
     group by
         source,
         task,
+        part,
         stratum
 
 ),

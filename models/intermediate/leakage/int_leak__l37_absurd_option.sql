@@ -252,17 +252,19 @@ obsolete as (
 excluded_options as (
 
     select
+        excludes1.code_system,
         excludes1.code,
         shown.option_key,
         min(excludes1.excluded_code) as excluded_code
     from shown
     inner join code_concepts
         on shown.cui_id = code_concepts.cui_id
-        and code_concepts.code_system = 'ICD10CM'
     inner join excludes1
-        on code_concepts.normalized_code = excludes1.excluded_code
+        on code_concepts.code_system = excludes1.code_system
+        and code_concepts.normalized_code = excludes1.excluded_code
     where shown.event_type = 'diagnosis'
     group by
+        excludes1.code_system,
         excludes1.code,
         shown.option_key
 
@@ -282,7 +284,7 @@ excluded as (
         on options.template_key = scenario.template_key
     inner join events
         on scenario.event_key = events.event_key
-        and events.code_system = 'ICD10CM'
+        and events.code_system = excluded_options.code_system
         and events.normalized_code = excluded_options.code
 
 ),

@@ -11,7 +11,7 @@ sources as (
 
 ),
 
-lost_steps as (
+steps as (
 
     select * from {{ ref('attrition_steps') }}
 
@@ -47,7 +47,7 @@ rules as (
     select
         rule_id,
         name,
-        1000 + 10 * cast(substring(rule_id, 2) as integer) as step_base
+        cast(substring(rule_id, 2) as integer) as rule_number
     from {{ ref('leak_rules') }}
     where kind = 'item'
         and policy in ('fail', 'quarantine')
@@ -85,19 +85,21 @@ losses as (
 
     select
         sources.source,
-        lost_steps.step_number,
-        lost_steps.step,
+        steps.step_number,
+        steps.unit,
+        steps.step,
         coalesce(triple_totals.n_accepted, 0) - sum(coalesce(triples_counted.n, 0)) over (
             partition by sources.source
-            order by lost_steps.step_number
+            order by steps.step_number
         ) as n
     from sources
-    cross join lost_steps
+    cross join steps
     left join triple_totals
         on sources.source = triple_totals.source
     left join triples_counted
         on sources.source = triples_counted.source
-        and lost_steps.reason = triples_counted.reason
+        and steps.measure = triples_counted.reason
+    where steps.part = 'loss'
 
 ),
 
@@ -118,7 +120,8 @@ released_counted as (
     select
         items.source,
         items.template_key,
-        count(*) filter (where release.released) as n_released
+        count(*) filter (where release.released) as n_released,
+        count(*) filter (where release.reason = 'block_broken') as n_block_broken
     from items
     inner join release
         on items.item_id = release.item_id
@@ -169,7 +172,8 @@ released_totals as (
     select
         source,
         count(*) filter (where n_released > 0) as n_templates,
-        sum(n_released) as n_items
+        sum(n_released) as n_items,
+        sum(n_block_broken) as n_block_broken
     from released_counted
     group by source
 
@@ -182,23 +186,21 @@ total_steps as (
         steps.step_number,
         steps.unit,
         steps.step,
-        case steps.step_number
-            when 601 then triple_totals.n_accepted
-            when 641 then triple_totals.n_rendered
-            when 642 then triple_totals.n_kept
-            when 2001 then released_totals.n_templates
+        case
+            when steps.measure = 'accepted' then triple_totals.n_accepted
+            when steps.measure = 'rendered' then triple_totals.n_rendered
+            when steps.measure = 'kept' then triple_totals.n_kept
+            when steps.measure = 'block_broken' then released_totals.n_block_broken
+            when steps.unit = 'templates' then released_totals.n_templates
             else released_totals.n_items
         end as n
     from sources
-    cross join (
-        values (601, 'triples', 'accepted under the active policy'), (641, 'items', 'rendered'),
-            (642, 'items', 'that read like no other'), (2001, 'templates', 'with a released item'),
-            (2002, 'items', 'released')
-    ) as steps (step_number, unit, step)
+    cross join steps
     left join triple_totals
         on sources.source = triple_totals.source
     left join released_totals
         on sources.source = released_totals.source
+    where steps.part = 'total'
 
 ),
 
@@ -206,30 +208,28 @@ rule_steps as (
 
     select
         sources.source,
-        rules.step_base + steps.step_offset as step_number,
+        steps.step_number + 10 * rules.rule_number as step_number,
         steps.unit,
-        concat('held back by ', rules.rule_id, ' ', rules.name, steps.ending) as step,
-        case steps.step_offset
-            when 1 then rules_counted.n_templates
-            when 2 then rules_counted.n_templates_alone
-            when 3 then rules_counted.n_items
-            else rules_counted.n_items_alone
+        replace(steps.step, '{rule}', concat(rules.rule_id, ' ', rules.name)) as step,
+        case concat_ws(' ', steps.unit, steps.measure)
+            when 'templates touched' then rules_counted.n_templates
+            when 'templates alone' then rules_counted.n_templates_alone
+            when 'items touched' then rules_counted.n_items
+            when 'items alone' then rules_counted.n_items_alone
         end as n
     from sources
     cross join rules
-    cross join (
-        values (1, 'templates', ''), (2, 'templates', ' alone'), (3, 'items', ''),
-            (4, 'items', ' alone')
-    ) as steps (step_offset, unit, ending)
+    cross join steps
     left join rules_counted
         on sources.source = rules_counted.source
         and rules.rule_id = rules_counted.rule_id
+    where steps.part = 'rule'
 
 ),
 
 united as (
 
-    select source, step_number, 'triples' as unit, step, n from losses
+    select source, step_number, unit, step, n from losses
     union all
     select source, step_number, unit, step, n from total_steps
     union all

@@ -16,7 +16,7 @@ models as (
 
 model_proposals as (
 
-    select proposals.generator
+    select models.family
     from {{ ref('fct_triple_proposals') }} as proposals
     inner join models
         on proposals.generator = models.model
@@ -37,7 +37,7 @@ counted as (
     union all
     select 'knowledge', count(*) from {{ ref('int_curated_edges') }}
     union all
-    select 'two_generators', case when count(distinct generator) >= 2 then count(*) else 0 end
+    select 'two_families', case when count(distinct family) >= 2 then count(*) else 0 end
     from model_proposals
     union all
     select 'model_answers', count(*)

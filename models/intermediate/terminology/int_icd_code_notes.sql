@@ -18,6 +18,7 @@ icd_note_types as (
 typed as (
 
     select
+        icd_note_types.code_system,
         trim(notes.code) as normalized_code,
         icd_note_types.note_type,
         icd_note_types.first_side,
@@ -38,6 +39,7 @@ typed as (
 targets as (
 
     select
+        code_system,
         normalized_code,
         note_type,
         first_side,
@@ -50,6 +52,7 @@ targets as (
 cleaned as (
 
     select distinct
+        code_system,
         normalized_code,
         note_type,
         first_side,
@@ -60,7 +63,7 @@ cleaned as (
 )
 
 select
-    'ICD10CM' as code_system,
+    code_system,
     normalized_code,
     trim(split_part(normalized_code, '-', 1)) as code_from,
     trim(split_part(normalized_code, '-', -1)) as code_to,

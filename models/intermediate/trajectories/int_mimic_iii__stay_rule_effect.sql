@@ -3,6 +3,13 @@
 -- left.
 with
 
+steps as (
+
+    select * from {{ ref('attrition_steps') }}
+    where part = 'stay_rule'
+
+),
+
 patients as (
 
     select * from {{ ref('int_mimic_iii__stay_rule') }}
@@ -58,27 +65,27 @@ later_visits as (
 
 counted as (
 
-    select 151 as step_number, 'patients' as unit,
-        'usable, if every patient of MIMIC-III counted' as step, count(*) as n
+    select 'patients' as unit, 'before' as measure, count(*) as n
     from patients
     union all
-    select 152, 'patients', 'left by the rule mimic_iii_stays',
-        count(*) filter (where set_aside_reason is null)
+    select 'patients', 'after', count(*) filter (where set_aside_reason is null)
     from patients
     union all
-    select 251, 'visits', 'with a next visit, if every patient of MIMIC-III counted', count(*)
+    select 'visits', 'before', count(*)
     from later_visits
     union all
-    select 252, 'visits', 'with a next visit, left by the rule mimic_iii_stays',
-        count(*) filter (where is_counted)
+    select 'visits', 'after', count(*) filter (where is_counted)
     from later_visits
 
 )
 
 select
     cast('mimic_iii' as varchar) as source,
-    step_number,
-    unit,
-    step,
-    n
-from counted
+    steps.step_number,
+    steps.unit,
+    steps.step,
+    counted.n
+from steps
+inner join counted
+    on steps.unit = counted.unit
+    and steps.measure = counted.measure

@@ -255,10 +255,10 @@ code_conflicts as (
     inner join visit_events as answer_events
         on triple_contexts.object_event_key = answer_events.event_key
     inner join excludes1
-        on context_events.normalized_code = excludes1.code
+        on context_events.code_system = excludes1.code_system
+        and context_events.normalized_code = excludes1.code
+        and answer_events.code_system = excludes1.code_system
         and answer_events.normalized_code = excludes1.excluded_code
-    where context_events.code_system = 'ICD10CM'
-        and answer_events.code_system = 'ICD10CM'
 
 )
 

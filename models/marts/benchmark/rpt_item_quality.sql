@@ -1,5 +1,5 @@
--- What the leak rules say of each item. An analyst who wants the cleanest items takes those without
--- tags; released is what exports and prompts go by.
+-- What the leak rules say of each item, and how its distractors were found. An analyst who wants the
+-- cleanest items takes those of blocks without tags; released is what exports and prompts go by.
 with
 
 items as (
@@ -17,6 +17,18 @@ findings as (
 rules as (
 
     select * from {{ ref('leak_rules') }}
+
+),
+
+release as (
+
+    select * from {{ ref('int_item_release') }}
+
+),
+
+balanced as (
+
+    select * from {{ ref('int_templates_balanced') }}
 
 ),
 
@@ -43,12 +55,18 @@ final as (
         items.item_id,
         items.source,
         items.task,
+        case when items.format = 'mcq' then balanced.draw end as draw,
         cast(coalesce(findings_listed.n_findings, 0) as integer) as n_findings,
         findings_listed.fail_rules,
         findings_listed.quarantine_rules,
         findings_listed.tag_rules,
-        items.released
+        items.released,
+        release.reason
     from items
+    left join release
+        on items.item_id = release.item_id
+    left join balanced
+        on items.template_key = balanced.template_key
     left join findings_listed
         on items.item_id = findings_listed.item_id
 

@@ -1,6 +1,7 @@
 -- One row per leak rule: whether it could look, at how many units, and how many it found. Rules on
 -- items count every candidate, held back or not; rules on the set count strata (source, task and
--- what else the rule splits by) with enough units to say.
+-- what else the rule splits by) with enough units to say. Without a prompt there is nothing that a
+-- structure rule could hold for.
 with
 
 rules as (
@@ -41,6 +42,13 @@ items as (
 
     select * from {{ ref('int_rendered_items') }}
     where is_kept
+
+),
+
+prompts_counted as (
+
+    select count(*) as n_prompts
+    from {{ ref('fct_prompts') }}
 
 ),
 
@@ -95,7 +103,8 @@ strata_counted as (
         rule_id,
         count(*) as n_strata,
         count(is_found) as n_checked,
-        count(*) filter (where is_found) as n_found
+        count(*) filter (where is_found) as n_found,
+        max(struct_pack(n, source, task, stratum, evidence)) as largest
     from set_results
     group by rule_id
 
@@ -107,6 +116,8 @@ counted as (
         rules.*,
         structure_tests.tests,
         inputs.reason as missing_input,
+        prompts_counted.n_prompts,
+        strata_counted.largest,
         coalesce(strata_counted.n_strata, 0) as n_strata,
         case
             when rules.kind = 'item' then coalesce(units_counted.n_checked, 0)
@@ -119,6 +130,7 @@ counted as (
             else strata_counted.n_found
         end as n_found
     from rules
+    cross join prompts_counted
     left join structure_tests
         on rules.rule_id = structure_tests.rule_id
     left join inputs
@@ -138,11 +150,18 @@ decided as (
     select
         *,
         case
-            when kind = 'structure' then coalesce(tests, 'no test')
+            when kind = 'structure' and tests is null then 'no test'
+            when kind = 'structure' and n_prompts = 0 then 'no prompts, as no item is released'
+            when kind = 'structure' then tests
             when missing_input is not null then missing_input
             when n_checked = 0 and kind = 'item' then concat('no ', scope, 's of its tasks')
-            when n_checked = 0 and n_strata = 0 then 'no released items of its tasks'
-            when n_checked = 0 then concat('too few units in each of ', n_strata, ' strata')
+            when n_checked = 0 and n_prompts = 0 then 'no released items'
+            when n_checked = 0 and n_strata = 0 then 'nothing to compare among the released items'
+            when n_checked = 0 then concat(
+                'too few units in each of ', n_strata, ' strata, at most ', largest.n, ' (',
+                concat_ws(' ', largest.source, largest.task, largest.stratum),
+                ': ' || largest.evidence, ')'
+            )
         end as reason
     from counted
 
@@ -152,7 +171,10 @@ assessed as (
 
     select
         *,
-        case when kind = 'structure' then tests is not null else reason is null end as is_assessed
+        case
+            when kind = 'structure' then tests is not null and n_prompts > 0
+            else reason is null
+        end as is_assessed
     from decided
 
 ),

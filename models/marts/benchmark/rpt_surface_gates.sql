@@ -23,7 +23,7 @@ templates as (
 
     select
         task,
-        template_key
+        draw
     from {{ ref('int_surface_templates') }}
     where is_drawn
         and is_pooled
@@ -34,7 +34,8 @@ templates_counted as (
 
     select
         task,
-        count(*) as n_templates
+        count(*) as n_templates,
+        count(*) filter (where draw = 'weighted') as n_weighted
     from templates
     group by task
 
@@ -42,7 +43,8 @@ templates_counted as (
 
     select
         'all' as task,
-        count(*) as n_templates
+        count(*) as n_templates,
+        count(*) filter (where draw = 'weighted') as n_weighted
     from templates
 
 ),
@@ -64,6 +66,7 @@ judged as (
         baselines.model,
         templates_counted.task,
         templates_counted.n_templates,
+        templates_counted.n_weighted,
         baselines.n,
         baselines.n_clusters,
         baselines.n_answers,
@@ -99,41 +102,14 @@ with_p as (
 
     select
         *,
-        case when reason is null then {{ two_sided_p('lift / standard_error') }} end as p_value
+        case when reason is null then
+            cast(round({{ normal_p('(lift / standard_error)') }}, 6) as decimal(9, 6))
+        end as p_value
     from judged
 
 ),
 
--- Holm: the smallest p times the size of the family, the next times one less, never falling.
-stepped as (
-
-    select
-        *,
-        case when reason is null then
-            p_value * (
-                count(*) over (partition by gate, reason)
-                - row_number() over (
-                    partition by gate, reason
-                    order by p_value, baseline, pick, model, task
-                ) + 1
-            )
-        end as p_stepped
-    from with_p
-
-),
-
-adjusted as (
-
-    select
-        *,
-        case when reason is null then least(1, max(p_stepped) over (
-            partition by gate, reason
-            order by p_value, baseline, pick, model, task
-            rows between unbounded preceding and current row
-        )) end as p_holm
-    from stepped
-
-),
+{{ holm_steps('adjusted', 'with_p', ['gate'], 'p_value', 'baseline, pick, model, task') }},
 
 final as (
 
@@ -157,6 +133,7 @@ final as (
 
         ---------- counts
         cast(n_templates as integer) as n_templates,
+        cast(n_weighted as integer) as n_weighted,
         coalesce(n, 0) as n,
         coalesce(n_clusters, 0) as n_clusters,
         coalesce(n_answers, 0) as n_answers,

@@ -26,6 +26,7 @@ united as (
         sampling,
         max_attempts,
         cast(null as varchar) as item_id,
+        cast(null as varchar) as format,
         cast(null as varchar) as arm
     from extraction_requests
     union all
@@ -41,6 +42,7 @@ united as (
         sampling,
         max_attempts,
         item_id,
+        format,
         arm
     from answer_requests
 

@@ -1,17 +1,28 @@
-{%- set letters = ['a', 'b', 'c', 'd', 'e', 'f'] %}
+{%- set letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] %}
 
 with
 
 requests as (
 
-    select * from {{ ref('fct_requests') }}
-    where stage = 'answers'
+    select * from {{ ref('int_answer_requests') }}
 
 ),
 
-items as (
+arms as (
 
-    select * from {{ ref('dim_items') }}
+    select * from {{ ref('prompt_arms') }}
+
+),
+
+item_options as (
+
+    select * from {{ ref('fct_item_options') }}
+
+),
+
+arm_options as (
+
+    select * from {{ ref('int_arm_options') }}
 
 ),
 
@@ -31,13 +42,25 @@ baseline_completions as (
 
 completions_united as (
 
-    select request_key, text, finish_reason, option_logprobs, is_too_long from completions
+    select
+        request_key,
+        text,
+        finish_reason,
+        option_logprobs,
+        prompt_tokens,
+        completion_tokens,
+        latency_ms,
+        is_too_long
+    from completions
     union all
     select
         request_key,
         text,
         finish_reason,
         option_logprobs,
+        prompt_tokens,
+        completion_tokens,
+        latency_ms,
         false as is_too_long
     from baseline_completions
 
@@ -51,11 +74,26 @@ answered as (
         requests.mode,
         requests.repetition,
         requests.item_id,
-        items.n_options,
+        requests.format,
+        requests.arm,
+        requests.n_letters,
+        arms.has_abstention,
+        arms.has_abstention or arms.options in ('rotated', 'gold_removed') as has_own_options,
         completions_united.text,
         completions_united.is_too_long,
         completions_united.finish_reason,
-        {{ parse_choice('completions_united.text', 'items.n_options') }} as choice,
+        completions_united.prompt_tokens,
+        completions_united.completion_tokens,
+        completions_united.latency_ms,
+        case
+            when arms.instruction_part = 'instruction_confidence'
+                then {{ parse_confidence('completions_united.text') }}
+        end as stated_confidence,
+        -- An open-ended reply holds no letter.
+        case
+            when requests.format = 'mcq'
+                then {{ parse_choice('completions_united.text', 'requests.n_letters') }}
+        end as choice,
         case
             when json_valid(completions_united.option_logprobs)
                 then completions_united.option_logprobs
@@ -63,8 +101,8 @@ answered as (
     from requests
     inner join completions_united
         on requests.request_key = completions_united.request_key
-    inner join items
-        on requests.item_id = items.item_id
+    inner join arms
+        on requests.arm = arms.arm
 
 ),
 
@@ -74,7 +112,7 @@ logprobs_read as (
         *,
         {%- for letter in letters %}
         case
-            when n_options >= {{ loop.index }}
+            when n_letters >= {{ loop.index }}
                 then try_cast(
                     json_extract_string(option_logprobs, '$.{{ letter | upper }}') as double
                 )
@@ -112,7 +150,8 @@ totalled as (
         *,
         {% for letter in letters -%}
         coalesce(weight_{{ letter }}, 0.0){{ ' + ' if not loop.last }}
-        {%- endfor %} as total_weight
+        {%- endfor %} as total_weight,
+        case when not is_too_long then choice.letter end as parsed_letter
     from weighed
 
 ),
@@ -121,30 +160,60 @@ responses as (
 
     select
         ---------- ids
-        request_key,
-        model,
-        mode,
-        repetition,
-        item_id,
+        totalled.request_key,
+        totalled.model,
+        totalled.mode,
+        totalled.repetition,
+        totalled.item_id,
+        totalled.format,
+        totalled.arm,
 
         ---------- reply
-        text as raw_completion,
+        totalled.text as raw_completion,
 
         ---------- letter
-        case when not is_too_long then choice.letter end as parsed_letter,
+        totalled.parsed_letter,
         case
-            when is_too_long then 'too_long'
-            when finish_reason = 'length' and choice.letter is null then 'truncated'
-            else choice.status
+            when totalled.is_too_long then 'too_long'
+            when totalled.finish_reason = 'length' and totalled.parsed_letter is null
+                then 'truncated'
+            when totalled.format = 'mcq' then totalled.choice.status
+            when regexp_matches({{ strip_reasoning('totalled.text') }}, '\S') then 'open'
+            else 'empty'
         end as parse_status,
-        case when is_too_long then 'none' else choice.rule end as parse_rule,
+        case when totalled.is_too_long then 'none' else coalesce(totalled.choice.rule, 'none') end
+            as parse_rule,
+
+        ---------- choice
+        case
+            when totalled.has_own_options then arm_options.option_key
+            else item_options.option_key
+        end as chosen_option_key,
+        cast(
+            totalled.has_abstention
+            and totalled.parsed_letter is not null
+            and arm_options.option_key is null as integer
+        ) as abstained,
+        totalled.stated_confidence,
 
         ---------- probabilities
         {%- for letter in letters %}
-        {{ rounded_share('weight_' ~ letter ~ ' / total_weight') }} as p_{{ letter }}
-        {{- ',' if not loop.last }}
+        {{ rounded_share('totalled.weight_' ~ letter ~ ' / totalled.total_weight') }}
+            as p_{{ letter }},
         {%- endfor %}
+
+        ---------- effort
+        totalled.prompt_tokens,
+        totalled.completion_tokens,
+        totalled.latency_ms
     from totalled
+    left join item_options
+        on totalled.item_id = item_options.item_id
+        and totalled.parsed_letter = item_options.option_letter
+    left join arm_options
+        on totalled.item_id = arm_options.item_id
+        and totalled.arm = arm_options.arm
+        and totalled.parsed_letter = arm_options.option_letter
 
 )
 

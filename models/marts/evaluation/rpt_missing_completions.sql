@@ -66,6 +66,7 @@ planned_statuses as (
             when latest.is_success or baseline_completions.request_key is not null then 'done'
             when latest.is_too_long or latest.n_attempts >= requests.max_attempts then 'failed'
             when models_without_weights.model is not null then 'no_weights'
+            when requests.engine = 'sql' then 'no_vectors'
             else 'missing'
         end as status
     from requests
@@ -134,8 +135,8 @@ prompt_counts as (
 
 ),
 
--- Model × stage; a baseline proposes no triples. Modes and repetitions that the plan names, else
--- one line for any mode.
+-- Model × stage; a baseline proposes no triples. Modes, arms and repetitions that the plan names,
+-- else one line for any.
 plan_counts as (
 
     select
@@ -161,7 +162,7 @@ not_planned as (
         prompt_counts.stage,
         models.model,
         coalesce(plan_counts.mode, 'any') as mode,
-        prompt_counts.arm,
+        coalesce(plan_counts.arm, 'any') as arm,
         'not_planned' as status,
         prompt_counts.n_prompts - coalesce(plan_counts.n_requests, 0) as n
     from models

@@ -1,5 +1,11 @@
 with
 
+steps as (
+
+    select * from {{ ref('attrition_steps') }}
+
+),
+
 patients as (
 
     select * from {{ ref('int_source_patients') }}
@@ -108,21 +114,19 @@ patient_steps as (
     select
         sources.source,
         steps.step_number,
-        'patients' as unit,
+        steps.unit,
         steps.step,
-        case steps.step_number
-            when 101 then sources.n_rows
-            when 102 then patient_counts.n_usable
-            when 103 then patient_counts.n_with_visit
-            else patient_counts.n_with_two
+        case steps.measure
+            when 'rows' then sources.n_rows
+            when 'usable' then patient_counts.n_usable
+            when 'with_visit' then patient_counts.n_with_visit
+            when 'with_two_visits' then patient_counts.n_with_two
         end as n
     from sources
+    cross join steps
     left join patient_counts
         on sources.source = patient_counts.source
-    cross join (
-        values (101, 'rows in the source'), (102, 'usable'), (103, 'with a visit'),
-            (104, 'with two visits or more')
-    ) as steps (step_number, step)
+    where steps.part = 'patients'
 
 ),
 
@@ -131,36 +135,24 @@ visit_steps as (
     select
         sources.source,
         steps.step_number,
-        'visits' as unit,
+        steps.unit,
         steps.step,
-        case steps.step_number
-            when 201 then admission_counts.n_rows
-            when 202 then visit_counts.n_admissions
-            when 203 then visit_counts.n_visits
-            when 204 then visit_counts.n_inpatient
-            when 205 then visit_counts.n_next
-            when 206 then visit_counts.n_next_inpatient
-            else visit_counts.n_within_horizon
+        case steps.measure
+            when 'rows' then admission_counts.n_rows
+            when 'usable' then visit_counts.n_admissions
+            when 'merged' then visit_counts.n_visits
+            when 'inpatient' then visit_counts.n_inpatient
+            when 'with_next' then visit_counts.n_next
+            when 'with_next_inpatient' then visit_counts.n_next_inpatient
+            when 'within_horizon' then visit_counts.n_within_horizon
         end as n
     from sources
+    cross join steps
     left join admission_counts
         on sources.source = admission_counts.source
     left join visit_counts
         on sources.source = visit_counts.source
-    cross join (
-        values (201, 'admissions in the source'), (202, 'usable admissions'),
-            (203, 'after merging'), (204, 'inpatient'), (205, 'with a next visit'),
-            (206, 'with a next inpatient visit'),
-            (207, 'with a next inpatient visit within the horizon')
-    ) as steps (step_number, step)
-
-),
-
-event_types as (
-
-    select *
-    from (values ('diagnosis', 300), ('medication', 400), ('procedure', 500))
-        as listed (event_type, step_base)
+    where steps.part = 'visits'
 
 ),
 
@@ -169,7 +161,7 @@ source_event_counts as (
     -- Codes that the source itself has no title for are kept; their label comes from elsewhere.
     select
         source,
-        event_type,
+        concat('events: ', event_type) as unit,
         sum(n_source_rows) as n_rows,
         sum(n_source_rows) filter (where set_aside_reason is null and source_label is null)
             as n_untitled_rows,
@@ -185,7 +177,7 @@ event_counts as (
 
     select
         events.source,
-        events.event_type,
+        concat('events: ', events.event_type) as unit,
         sum(events.n_source_rows) as n_rows_kept,
         count(*) as n_events,
         count(answer_events.cui_id) as n_mapped,
@@ -201,35 +193,27 @@ event_steps as (
 
     select
         sources.source,
-        event_types.step_base + steps.step_offset as step_number,
-        concat('events: ', event_types.event_type) as unit,
+        steps.step_number,
+        steps.unit,
         steps.step,
-        case steps.step_offset
-            when 1 then source_event_counts.n_rows
-            when 2 then event_counts.n_rows_kept
-            when 3 then event_counts.n_events
-            when 4 then event_counts.n_mapped
-            when 5 then event_counts.n_eligible
-            when 6 then source_event_counts.n_untitled_rows
-            else source_event_counts.n_untitled_codes
+        case steps.measure
+            when 'rows' then source_event_counts.n_rows
+            when 'kept' then event_counts.n_rows_kept
+            when 'distinct' then event_counts.n_events
+            when 'mapped' then event_counts.n_mapped
+            when 'eligible' then event_counts.n_eligible
+            when 'untitled_rows' then source_event_counts.n_untitled_rows
+            when 'untitled_codes' then source_event_counts.n_untitled_codes
         end as n
     from sources
-    cross join event_types
-    cross join (
-        values (1, 'rows in the source'), (2, 'rows kept'), (3, 'distinct in a visit'),
-            (4, 'mapped to a concept'), (5, 'eligible as answers'),
-            (6, 'usable rows whose code the source gives no title'),
-            (7, 'codes that the source gives no title')
-    ) as steps (step_offset, step)
+    cross join steps
     left join source_event_counts
         on sources.source = source_event_counts.source
-        and event_types.event_type = source_event_counts.event_type
+        and steps.unit = source_event_counts.unit
     left join event_counts
         on sources.source = event_counts.source
-        and event_types.event_type = event_counts.event_type
-    -- An order is a text and has no title.
-    where steps.step_offset <= 5
-        or event_types.event_type <> 'medication'
+        and steps.unit = event_counts.unit
+    where steps.part = 'events'
 
 ),
 

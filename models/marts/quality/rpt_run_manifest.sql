@@ -1,12 +1,14 @@
 -- The inputs of this build. release_id changes with them and with nothing else: no clock, no
 -- completions, no truth tables. Of the largest tables only the ids are read. The project's own
--- inputs are its seeds (but for which models are asked), the active policy, and the weights that
--- the draw of distractors was calibrated to.
+-- inputs are its seeds (but for which models are asked, and those that only reports read), the active
+-- policy, and the weights that the draw of distractors was calibrated to.
 {%- set seed_digests = [] %}
 {%- if execute %}
     {%- for node in graph.nodes.values() | selectattr('resource_type', 'equalto', 'seed')
         | rejectattr('name', 'in', ['models', 'run_plan']) | sort(attribute='name') %}
-        {%- do seed_digests.append(node.name ~ '=' ~ node.checksum.checksum) %}
+        {%- if 'report_only' not in node.config.tags %}
+            {%- do seed_digests.append(node.name ~ '=' ~ node.checksum.checksum) %}
+        {%- endif %}
     {%- endfor %}
 {%- endif %}
 {%- set inputs = [

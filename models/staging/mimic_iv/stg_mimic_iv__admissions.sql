@@ -15,6 +15,7 @@ renamed as (
 
         ---------- strings
         trim(admission_type) as admission_type,
+        trim(race) as race,
 
         ---------- timestamps
         try_cast(admittime as timestamp) as admittime,

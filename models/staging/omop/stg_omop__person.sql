@@ -13,10 +13,13 @@ renamed as (
         _site as source,
         {{ omop_id('person_id') }} as person_id,
         {{ omop_concept_id('gender_concept_id') }} as gender_concept_id,
+        {{ omop_id('race_concept_id') }} as race_concept_id,
 
         ---------- strings
         {{ omop_text('person_source_value') }} as person_source_value,
         {{ omop_text('gender_source_value') }} as gender_source_value,
+        {{ omop_text('race_source_value') }} as race_source_value,
+        {{ omop_text('ethnicity_source_value') }} as ethnicity_source_value,
 
         ---------- numbers
         try_cast({{ omop_id('year_of_birth') }} as integer) as year_of_birth,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +11,15 @@ from typing import Protocol
 
 from ehrbench.errors import EhrbenchError
 
-MODES = ("json", "choice", "logprobs", "free")
+# free_choice is choice on a conversation that holds the model's own free reply.
+MODES = ("json", "choice", "logprobs", "free", "free_choice", "cloze")
+CONSTRAINED = ("choice", "free_choice")
+LETTERED = (*CONSTRAINED, "logprobs")
 # Tokens to generate when the sampling text does not say. A constrained letter needs a second
-# token for the end, the log-probabilities of the letters come from the prefill alone.
-DEFAULT_MAX_TOKENS = {"json": 1024, "free": 1024, "choice": 2, "logprobs": 1}
+# token for the end; the log-probabilities of letters and options come from the prefill alone, but
+# an engine generates one token at least.
+FIXED_MAX_TOKENS = {"choice": 2, "free_choice": 2, "logprobs": 1, "cloze": 1}
+DEFAULT_MAX_TOKENS = 1024
 SAMPLING_KEYS = frozenset(
     {
         "frequency_penalty",
@@ -57,8 +63,9 @@ class ModelSpec:
 class Request:
     """One planned request: what int_requests_pending holds, parsed.
 
-    `messages` are chat messages (role, content); `json_schema` belongs to mode json and
-    `n_options` (how many letters from A) to modes choice and logprobs.
+    `messages` are chat messages (role, content); `json_schema` belongs to mode json, `n_options`
+    (how many letters from A) to the modes of one letter and `options` (the texts to score, A
+    first) to mode cloze.
     """
 
     request_key: str
@@ -67,6 +74,7 @@ class Request:
     messages: list[dict]
     json_schema: dict | None = None
     n_options: int | None = None
+    options: tuple[str, ...] = ()
     sampling: dict = field(default_factory=dict)
     repetition: int = 1
     attempt: int = 1
@@ -74,15 +82,15 @@ class Request:
     @property
     def letters(self) -> list[str]:
         """The option letters, A first."""
-        return list(string.ascii_uppercase[: self.n_options or 0])
+        return list(string.ascii_uppercase[: len(self.options) or self.n_options or 0])
 
     @property
     def max_tokens(self) -> int:
         """Tokens to generate at most."""
-        if self.mode in ("choice", "logprobs"):
-            return DEFAULT_MAX_TOKENS[self.mode]
+        if self.mode in FIXED_MAX_TOKENS:
+            return FIXED_MAX_TOKENS[self.mode]
         asked = self.sampling.get("max_tokens", self.sampling.get("max_completion_tokens"))
-        return int(asked) if asked else DEFAULT_MAX_TOKENS[self.mode]
+        return int(asked) if asked else DEFAULT_MAX_TOKENS
 
     @property
     def seed(self) -> int:
@@ -94,8 +102,12 @@ class Request:
 class Completion:
     """One answer, good or failed; `error` is null on a good one.
 
-    `option_logprobs` maps letters to natural log-probabilities; `latency_ms` is the wall time of
-    the request, or of its batch where the engine only knows that.
+    `option_logprobs` maps letters to natural log-probabilities (mode cloze: the mean per token of
+    the option's text); `latency_ms` is the wall time of the request, or of its batch where the
+    engine only knows that; `busy_s`, which no store keeps, the seconds that it was worked on
+    (latency without the wait for a turn; of a cloze the sum over its options), null when that is
+    the latency. In mode cloze `prompt_tokens` counts the prompt once and `completion_tokens` the
+    scored tokens of all options.
     """
 
     text: str | None
@@ -105,6 +117,7 @@ class Completion:
     option_logprobs: dict[str, float] | None = None
     latency_ms: int | None = None
     error: str | None = None
+    busy_s: float | None = field(default=None, compare=False)
 
 
 class Engine(Protocol):
@@ -113,13 +126,16 @@ class Engine(Protocol):
     `stream` gives each request back with its completion, in the order in which they are done.
     What is one request's fault becomes a Completion with an error; EngineUnavailable means that
     the engine is gone, and what it had not given back was not answered. `window` is the number
-    of requests that suits one call, `default_batch` the number that suits one shard.
+    of requests that suits one call, `default_batch` the number that suits one shard. `details`
+    says what it runs on, as far as it knows: versions, device, parameters, under the names of the
+    columns of completions.RUN.
     """
 
     name: str
     version: str
     window: int
     default_batch: int
+    details: dict[str, object]
 
     def stream(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Completion]]: ...
 
@@ -146,6 +162,49 @@ def too_long(prompt_tokens: int, new_tokens: int, max_model_len: int) -> Complet
     )
 
 
+def shared_length(prompt: Sequence[int], whole: Sequence[int]) -> int:
+    """How many tokens a prompt and the same prompt with a continuation have in common.
+
+    What follows in `whole` is the continuation: where its text melts into the prompt's last
+    token, that token is scored with it.
+    """
+    pairs = enumerate(zip(prompt, whole, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(prompt), len(whole)))
+
+
+def cloze(
+    request: Request,
+    prompt_tokens: int,
+    scores: dict[str, list[float]],
+    latency_ms: int,
+    busy_s: float | None = None,
+) -> Completion:
+    """The completion of mode cloze, from the log-probabilities of each option's own tokens."""
+    unscored = [
+        letter
+        for letter in request.letters
+        if not scores.get(letter) or not all(map(math.isfinite, scores[letter]))
+    ]
+    if unscored:
+        return failed(
+            f"bad_request: option {unscored[0]} has no text that could be scored",
+            prompt_tokens=prompt_tokens,
+        )
+    means = {
+        letter: round(math.fsum(scores[letter]) / len(scores[letter]), 6)
+        for letter in request.letters
+    }
+    return Completion(
+        text=min(means, key=lambda letter: (-means[letter], letter)),
+        finish_reason="stop",
+        prompt_tokens=prompt_tokens,
+        completion_tokens=sum(map(len, scores.values())),
+        option_logprobs=means,
+        latency_ms=latency_ms,
+        busy_s=busy_s,
+    )
+
+
 def parse_request(row: dict) -> Request:
     """A row of int_requests_pending (plus `attempt`) as a Request.
 
@@ -165,8 +224,12 @@ def parse_request(row: dict) -> Request:
     mode = row["mode"]
     if mode not in MODES:
         raise EhrbenchError(f"request {key}: unknown mode {mode!r}, known are {', '.join(MODES)}")
-    if mode in ("choice", "logprobs") and not 2 <= (row["n_options"] or 0) <= 26:
+    if mode in LETTERED and not 2 <= (row["n_options"] or 0) <= 26:
         raise EhrbenchError(f"request {key}: mode {mode} needs n_options from 2 to 26")
+    options = loads("options", list) if mode == "cloze" else []
+    texts = [text for text in options if isinstance(text, str) and text.strip()]
+    if mode == "cloze" and not (2 <= len(options) <= 26 and len(texts) == len(options)):
+        raise EhrbenchError(f"request {key}: mode cloze needs 2 to 26 options, each with a text")
     sampling = loads("sampling", dict) if row["sampling"] else {}
     unknown = sorted(set(sampling) - SAMPLING_KEYS)
     if unknown:
@@ -181,6 +244,7 @@ def parse_request(row: dict) -> Request:
         messages=loads("messages", list),
         json_schema=loads("json_schema", dict) if mode == "json" else None,
         n_options=row["n_options"],
+        options=tuple(text.strip() for text in texts),
         sampling=sampling,
         repetition=row["repetition"] or 1,
         attempt=row["attempt"],

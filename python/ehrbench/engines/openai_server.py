@@ -14,7 +14,17 @@ from urllib.parse import urlsplit
 
 import requests
 
-from ehrbench.engines.base import Completion, ModelSpec, Request, failed
+from ehrbench.engines.base import (
+    CONSTRAINED,
+    LETTERED,
+    Completion,
+    ModelSpec,
+    Request,
+    cloze,
+    failed,
+    shared_length,
+    too_long,
+)
 from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
 
 TRIES = 4
@@ -78,6 +88,17 @@ class OpenAIEngine:
         served = entry.get("max_model_len") or spec.max_model_len
         self.max_model_len = int(served)
         self.version = self._version() if self.is_vllm else ""
+        where = "this machine" if is_loopback(self.base) else "another machine"
+        self.details = {
+            "engine_version": self.version,
+            "vllm_version": self.version or None,
+            "device": f"server on {where}",
+            "parameters": {
+                "concurrency": self.concurrency,
+                "timeout_s": timeout_s,
+                "max_model_len": self.max_model_len,
+            },
+        }
 
     # ------------------------------------------------------------------------------ HTTP
 
@@ -114,7 +135,7 @@ class OpenAIEngine:
                 )
             if 300 <= reply.status_code < 400 or reply.status_code in (404, 405):
                 raise EngineUnavailable(
-                    f"server {self.base} has no OpenAI chat API there "
+                    f"server {self.base} has no OpenAI API there "
                     f"(HTTP {reply.status_code}): check --endpoint"
                 )
             if reply.status_code in (429, 503):
@@ -179,11 +200,17 @@ class OpenAIEngine:
             raise EngineUnavailable(str(problem)) from problem
 
     def _complete_one(self, request: Request) -> Completion:
-        started = time.monotonic()
         try:
-            reply = self._call("POST", f"{self.base}/chat/completions", self.body(request))
+            if request.mode == "cloze":
+                return self._cloze(request)
+            return self._chat(request)
         except requests.Timeout:
             return failed(f"timeout: no answer within {self.timeout_s:g} s")
+
+    def _chat(self, request: Request) -> Completion:
+        """One answer of the chat API."""
+        started = time.monotonic()
+        reply = self._call("POST", f"{self.base}/chat/completions", self.body(request))
         elapsed = round((time.monotonic() - started) * 1000)
         if reply.status_code != 200:
             return self._refused(request, reply)
@@ -202,7 +229,7 @@ class OpenAIEngine:
         }
         if reason not in ("stop", "length"):
             return failed(f"{reason}: the server ended the answer", **fields)
-        if request.mode in ("choice", "logprobs"):
+        if request.mode in LETTERED:
             return self._letter(request, choice, text, reason, fields)
         return Completion(text=text, finish_reason=reason, **fields)
 
@@ -227,12 +254,90 @@ class OpenAIEngine:
             text=letter, finish_reason="stop", option_logprobs=logprobs or None, **fields
         )
 
+    def _cloze(self, request: Request) -> Completion:
+        """Scores of the options as continuations, by the log-probabilities of prompt tokens."""
+        if not self.is_vllm:
+            return failed("bad_request: mode cloze needs a server of vLLM (prompt_logprobs)")
+        started = time.monotonic()
+        is_base = self.spec.chat_template == "none"
+        text, chat = "\n\n".join(message["content"] for message in request.messages), None
+        if not is_base:
+            chat = self._tokens(messages=request.messages, **self._template())
+            text = self._text(chat)
+        # As in the offline engine: the template has put in the special tokens itself.
+        prompt = self._tokens(prompt=text, add_special_tokens=is_base)
+        if chat not in (None, prompt):
+            return failed("bad_request: the tokens of the chat prompt do not give its text back")
+        whole = {
+            letter: self._tokens(
+                prompt=f"{text}{' ' if is_base else ''}{option}", add_special_tokens=is_base
+            )
+            for letter, option in zip(request.letters, request.options, strict=True)
+        }
+        if not prompt or not all(whole.values()):
+            return failed("bad_request: the server does not tell the tokens of a prompt")
+        longest = max(map(len, whole.values()))
+        if longest + request.max_tokens > self.max_model_len:
+            return too_long(longest, request.max_tokens, self.max_model_len)
+        reply = self._call(
+            "POST",
+            f"{self.base}/completions",
+            {
+                "model": self.model_id,
+                "prompt": list(whole.values()),
+                "max_tokens": request.max_tokens,
+                "temperature": 0,
+                "prompt_logprobs": 0,
+            },
+        )
+        if reply.status_code != 200:
+            return self._refused(request, reply)
+        elapsed = round((time.monotonic() - started) * 1000)
+        try:
+            choices = sorted(reply.json()["choices"], key=lambda choice: choice["index"])
+            scores = {
+                letter: _scores(prompt, tokens, choice["prompt_logprobs"])
+                for (letter, tokens), choice in zip(whole.items(), choices, strict=True)
+            }
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return failed(
+                "bad_request: the server gives no prompt_logprobs", prompt_tokens=len(prompt)
+            )
+        return cloze(request, len(prompt), scores, elapsed)
+
+    def _tokens(self, **asked: object) -> list[int]:
+        """Token ids of a text or a conversation on a vLLM server; empty when it does not say."""
+        url = self.base.removesuffix("/v1") + "/tokenize"
+        try:
+            reply = self._call("POST", url, {"model": self.model_id, **asked})
+            return reply.json().get("tokens") or []
+        except (EngineUnavailable, ValueError, AttributeError):
+            return []
+
+    def _text(self, tokens: list[int]) -> str:
+        """Text of token ids, special ones included; empty when the server does not say."""
+        url = self.base.removesuffix("/v1") + "/detokenize"
+        try:
+            reply = self._call("POST", url, {"model": self.model_id, "tokens": tokens})
+            return reply.json().get("prompt") or ""
+        except (EngineUnavailable, ValueError, AttributeError):
+            return ""
+
+    def _template(self) -> dict:
+        """What the chat template is given on a vLLM server."""
+        return {"chat_template_kwargs": {"enable_thinking": self.spec.thinking}}
+
     def _refused(self, request: Request, reply: requests.Response) -> Completion:
         text = reply.text.lower()
         if reply.status_code in (400, 413, 422) and any(word in text for word in TOO_LONG_WORDS):
+            prompt = []
+            if self.is_vllm:
+                with contextlib.suppress(_Busy, requests.Timeout):
+                    prompt = self._tokens(messages=request.messages, **self._template())
             return failed(
                 f"too_long: the server refuses prompt + {request.max_tokens} tokens to generate"
-                f" (max_model_len {self.max_model_len})"
+                f" (max_model_len {self.max_model_len})",
+                prompt_tokens=len(prompt) or None,
             )
         # The server's message may repeat the prompt: keep its code and type only.
         try:
@@ -255,17 +360,17 @@ class OpenAIEngine:
             limit: request.max_tokens,
         }
         if self.is_vllm:
-            body["chat_template_kwargs"] = {"enable_thinking": self.spec.thinking}
+            body.update(self._template())
         if request.mode == "json":
             body["response_format"] = _schema_format("extraction", request.json_schema)
-        if request.mode == "choice":
+        if request.mode in CONSTRAINED:
             if self.is_vllm:
                 body["structured_outputs"] = {"choice": request.letters}
             else:
                 body["response_format"] = _schema_format("answer", _letter_schema(request))
                 # The letter arrives inside a small JSON object.
                 body[limit] = 16
-        if request.mode == "logprobs" or (request.mode == "choice" and self.is_vllm):
+        if request.mode == "logprobs" or (request.mode in CONSTRAINED and self.is_vllm):
             body.update(logprobs=True, top_logprobs=TOP_LOGPROBS)
             ids = [self._letter_id(letter) for letter in request.letters] if self.is_vllm else []
             if ids and None not in ids:
@@ -276,11 +381,9 @@ class OpenAIEngine:
     def _letter_id(self, letter: str) -> int | None:
         """Token id of a letter on a vLLM server; None when it is no single token."""
         if letter not in self._letter_ids:
-            url = self.base.removesuffix("/v1") + "/tokenize"
-            asked = {"model": self.model_id, "prompt": letter, "add_special_tokens": False}
             try:
-                tokens = self._call("POST", url, asked).json().get("tokens") or []
-            except (EngineUnavailable, requests.RequestException, ValueError):
+                tokens = self._tokens(prompt=letter, add_special_tokens=False)
+            except requests.Timeout:
                 tokens = []
             self._letter_ids[letter] = tokens[0] if len(tokens) == 1 else None
         return self._letter_ids[letter]
@@ -327,3 +430,9 @@ def _letter_logprobs(choice: dict, letters: list[str]) -> dict[str, float]:
             value = round(float(entry["logprob"]), 6)
             found[token] = max(value, found.get(token, value))
     return dict(sorted(found.items()))
+
+
+def _scores(prompt: list[int], tokens: list[int], given: list[dict | None]) -> list[float]:
+    """Log-probabilities of the tokens behind the prompt; `given` has one entry per token."""
+    pairs = list(zip(tokens, given, strict=True))[shared_length(prompt, tokens) :]
+    return [float(entry[str(token)]["logprob"]) for token, entry in pairs if entry]

@@ -6,14 +6,26 @@ import contextlib
 import importlib.metadata
 import math
 import os
+import platform
 import shutil
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ehrbench import paths
-from ehrbench.engines.base import Completion, ModelSpec, Request, failed, too_long
+from ehrbench import convert, paths
+from ehrbench.engines.base import (
+    CONSTRAINED,
+    LETTERED,
+    Completion,
+    ModelSpec,
+    Request,
+    cloze,
+    failed,
+    shared_length,
+    too_long,
+)
 from ehrbench.errors import EngineUnavailable, one_line
 
 # Their builds from the package index are CUDA-linked; transformers imports them when present.
@@ -31,6 +43,23 @@ def installed(name: str) -> str | None:
 def has_gpu() -> bool:
     """Whether the machine shows an NVIDIA GPU (nothing heavy is imported to find out)."""
     return os.path.exists("/dev/nvidia0") or shutil.which("nvidia-smi") is not None
+
+
+def cpu_name(threads: int) -> str:
+    """The processor's name and the threads that work, as a run's manifest has them."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        name = next(line.split(":", 1)[1] for line in lines if line.startswith("model name"))
+        return f"{name.strip()}, {threads} threads"
+    return f"{platform.processor() or platform.machine()}, {threads} threads"
+
+
+def gpu_name() -> str:
+    """Names of the GPUs that this process sees."""
+    import torch
+
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    return ", ".join(f"{names.count(name)} x {name}" for name in sorted(set(names)))
 
 
 def problem() -> tuple[str, str]:
@@ -80,6 +109,34 @@ def set_environment(cpu: bool) -> None:
         os.environ.setdefault(name, value)
 
 
+@dataclass
+class _Running:
+    """A request in the engine: in mode cloze once per option, else once.
+
+    `prompt` is the prompt's token ids, `prompts` what the engine reads by option letter, `done`
+    its outputs by its ids.
+    """
+
+    request: Request
+    prompt: list[int]
+    prompts: dict[str, list[int]]
+    done: dict[str, object] = field(default_factory=dict)
+
+    def ids(self) -> list[str]:
+        """The engine's ids, in the order of the prompts."""
+        return [f"{self.request.request_key}{letter and '#' + letter}" for letter in self.prompts]
+
+    def scores(self) -> dict[str, list[float]]:
+        """Option letter -> log-probabilities of the tokens behind the prompt."""
+        found: dict[str, list[float]] = {}
+        for engine_id, (letter, tokens) in zip(self.ids(), self.prompts.items(), strict=True):
+            given = self.done[engine_id].prompt_logprobs or []
+            begin = shared_length(self.prompt, tokens)
+            pairs = list(zip(tokens, given, strict=False))[begin:]
+            found[letter] = [entry[token].logprob for token, entry in pairs if entry]
+        return found
+
+
 class VllmEngine:
     """Completes requests with an offline vllm.LLM.
 
@@ -102,8 +159,9 @@ class VllmEngine:
         folder = weights or paths.model_weights(spec.weights, spec.model)
         if folder is None:
             mend = f"put the folder {spec.weights or spec.model} there"
-            if paths.EMBEDDED_MODEL in (spec.model, spec.weights):
-                mend = "run ehrbench convert embedded-model"
+            packaged = convert.packaged(spec.weights, spec.model)
+            if packaged is not None:
+                mend = f"run ehrbench convert embedded-model {packaged.model}"
             raise EngineUnavailable(
                 f"no weights of {spec.model} below {paths.models_dir()}: {mend}"
             )
@@ -130,6 +188,9 @@ class VllmEngine:
             "enable_prefix_caching": True,
             "disable_log_stats": False,
             "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
+            # A prompt read in parts rewinds the generator of a seeded request, which a CPU's cannot.
+            **({"enable_chunked_prefill": False} if cpu else {}),
+            **({"max_num_batched_tokens": max(4096, spec.max_model_len)} if cpu else {}),
             **(engine_args or {}),
         }
         try:
@@ -139,6 +200,14 @@ class VllmEngine:
             if "Device string must not be empty" in str(error):
                 text = "this build of vllm needs a GPU: install the extra cpu"
             raise EngineUnavailable(f"vllm cannot start {spec.model}: {text}") from error
+        self.details = {
+            "engine_version": self.version,
+            "vllm_version": self.version,
+            "torch_version": installed("torch"),
+            "transformers_version": installed("transformers"),
+            "device": cpu_name(len(os.sched_getaffinity(0))) if cpu else gpu_name(),
+            "parameters": {key: value for key, value in arguments.items() if key != "model"},
+        }
         self._tokenizer = self._llm.get_tokenizer()
         self._letter_ids: dict[str, int] = {}
 
@@ -147,48 +216,67 @@ class VllmEngine:
     def stream(self, requests: Sequence[Request]) -> Iterator[tuple[Request, Completion]]:
         """Complete requests as the engine finishes them; see Engine."""
         engine = self._llm.llm_engine
-        waiting: dict[str, Request] = {}
+        waiting: dict[str, _Running] = {}
         refused: list[tuple[Request, Completion]] = []
         started = time.monotonic()
         try:
             for request in requests:
-                failure = self._submit(engine, request)
-                if failure is None:
-                    waiting[request.request_key] = request
+                taken = self._submit(engine, request)
+                if isinstance(taken, _Running):
+                    waiting |= dict.fromkeys(taken.ids(), taken)
                 else:
-                    refused.append((request, failure))
+                    refused.append((request, taken))
             yield from refused
             while waiting and engine.has_unfinished_requests():
                 for output in self._step(engine):
-                    if output.finished and output.request_id in waiting:
-                        request = waiting.pop(output.request_id)
+                    if not output.finished or output.request_id not in waiting:
+                        continue
+                    running = waiting.pop(output.request_id)
+                    running.done[output.request_id] = output
+                    if len(running.done) == len(running.prompts):
                         elapsed = round((time.monotonic() - started) * 1000)
-                        yield request, self._completion(request, output, elapsed)
+                        yield running.request, self._completion(running, elapsed)
             if waiting:
-                raise EngineUnavailable(f"vllm lost {len(waiting)} requests: run generate again")
+                lost = len({running.request.request_key for running in waiting.values()})
+                raise EngineUnavailable(f"vllm lost {lost} requests: run generate again")
         finally:
             if waiting:
                 with contextlib.suppress(Exception):
                     engine.abort_request(list(waiting))
 
-    def _submit(self, engine: object, request: Request) -> Completion | None:
+    def _submit(self, engine: object, request: Request) -> _Running | Completion:
         """Hand a request to the engine; the failure when it cannot take it."""
         try:
-            text, ids = self._encode(request)
+            text = self._text(request)
+            ids = self._tokens(text)
+            prompts = {"": ids}
+            if request.mode == "cloze":
+                # A prompt that ends in a cue wants a space; an assistant's turn begins with the
+                # text itself.
+                space = " " if self.spec.chat_template == "none" else ""
+                prompts = {
+                    letter: self._tokens(f"{text}{space}{option}")
+                    for letter, option in zip(request.letters, request.options, strict=True)
+                }
         except Exception as error:  # a chat template may refuse a role
             return failed(f"template: {one_line(error, 160)}")
-        if len(ids) + request.max_tokens > self.spec.max_model_len:
-            return too_long(len(ids), request.max_tokens, self.spec.max_model_len)
+        longest = max(map(len, prompts.values()))
+        if longest + request.max_tokens > self.spec.max_model_len:
+            return too_long(longest, request.max_tokens, self.spec.max_model_len)
+        running = _Running(request, ids, prompts)
         try:
-            parameters = self._parameters(request, text)
-            engine.add_request(request.request_key, {"prompt_token_ids": ids}, parameters)
+            for engine_id, tokens in zip(running.ids(), prompts.values(), strict=True):
+                parameters = self._parameters(request, text)
+                engine.add_request(engine_id, {"prompt_token_ids": tokens}, parameters)
         except EngineUnavailable:
             raise
         except Exception as error:  # a bad setting or schema
             if "EngineDead" in type(error).__name__:
                 raise EngineUnavailable(f"vllm died: {one_line(error)}") from error
-            return failed(f"bad_request: {one_line(error, 160)}")
-        return None
+            with contextlib.suppress(Exception):
+                engine.abort_request(running.ids())
+            return failed(f"bad_request: {one_line(error, 160)}", prompt_tokens=len(ids))
+        return running
 
     @staticmethod
     def _step(engine: object) -> list:
@@ -198,20 +286,33 @@ class VllmEngine:
         except Exception as error:
             raise EngineUnavailable(f"vllm died: {one_line(error)}") from error
 
-    def _encode(self, request: Request) -> tuple[str, list[int]]:
-        """Prompt text and token ids; the chat template adds its own special tokens."""
+    def _text(self, request: Request) -> str:
+        """The prompt as the model reads it, up to where its own text begins."""
         if self.spec.chat_template == "none":
-            text = "\n\n".join(message["content"] for message in request.messages) + "\n"
-            return text, self._tokenizer.encode(text)
-        text = self._tokenizer.apply_chat_template(
+            text = "\n\n".join(message["content"] for message in request.messages)
+            return text if request.mode == "cloze" else text + "\n"
+        return self._tokenizer.apply_chat_template(
             request.messages,
             tokenize=False,
             add_generation_prompt=True,
             enable_thinking=self.spec.thinking,
         )
-        return text, self._tokenizer.encode(text, add_special_tokens=False)
+
+    def _tokens(self, text: str) -> list[int]:
+        """Token ids of a prompt; a chat template has put in the special tokens itself."""
+        return self._tokenizer.encode(
+            text, add_special_tokens=self.spec.chat_template == "none"
+        )
 
     def _parameters(self, request: Request, text: str) -> object:
+        if request.mode == "cloze":
+            return self._vllm.SamplingParams(
+                temperature=0,
+                max_tokens=request.max_tokens,
+                prompt_logprobs=0,
+                detokenize=False,
+                output_kind=self._final_only,
+            )
         skip = ("seed", "max_tokens", "max_completion_tokens", "reasoning_effort")
         settings = {
             "temperature": 0,
@@ -222,9 +323,9 @@ class VllmEngine:
         }
         if request.mode == "json":
             settings["structured_outputs"] = self._structured(json=request.json_schema)
-        if request.mode == "choice":
+        if request.mode in CONSTRAINED:
             settings["structured_outputs"] = self._structured(choice=request.letters)
-        if request.mode in ("choice", "logprobs"):
+        if request.mode in LETTERED:
             settings["logprob_token_ids"] = [
                 self._letter_id(letter, text) for letter in request.letters
             ]
@@ -247,13 +348,24 @@ class VllmEngine:
                 )
         return self._letter_ids[letter]
 
-    def _completion(self, request: Request, output: object, batch_ms: int) -> Completion:
+    def _completion(self, running: _Running, batch_ms: int) -> Completion:
+        request, outputs = running.request, list(running.done.values())
+        latency_ms = max(_latency_ms(output.metrics, batch_ms) for output in outputs)
+        busy_s = sum(_busy_s(output.metrics) for output in outputs)
+        bad = [
+            output.outputs[0].finish_reason
+            for output in outputs
+            if output.outputs[0].finish_reason not in ("stop", "length")
+        ]
+        if bad:
+            return failed(f"{bad[0]}: vllm ended the answer", prompt_tokens=len(running.prompt))
+        if request.mode == "cloze":
+            return cloze(request, len(running.prompt), running.scores(), latency_ms, busy_s)
+        (output,) = outputs
         answer = output.outputs[0]
-        if answer.finish_reason not in ("stop", "length"):
-            return failed(f"{answer.finish_reason}: vllm ended the answer")
         reason = answer.finish_reason
         text, logprobs = answer.text, None
-        if request.mode in ("choice", "logprobs"):
+        if request.mode in LETTERED:
             first = answer.logprobs[0] if answer.logprobs else {}
             logprobs = {}
             for letter in request.letters:
@@ -269,7 +381,8 @@ class VllmEngine:
             prompt_tokens=len(output.prompt_token_ids),
             completion_tokens=len(answer.token_ids),
             option_logprobs=logprobs,
-            latency_ms=_latency_ms(output.metrics, batch_ms),
+            latency_ms=latency_ms,
+            busy_s=busy_s,
         )
 
     def close(self) -> None:
@@ -283,3 +396,9 @@ def _latency_ms(metrics: object, batch_ms: int) -> int:
     if not first:
         return batch_ms
     return round((first + metrics.last_token_ts - metrics.first_token_ts) * 1000)
+
+
+def _busy_s(metrics: object) -> float:
+    """Seconds from a request's turn to its last token; 0 when vLLM does not say."""
+    begin = getattr(metrics, "scheduled_ts", 0.0)
+    return max(0.0, metrics.last_token_ts - begin) if begin else 0.0

@@ -4,7 +4,8 @@ with
 figures as (
 
     {%- for figure in ['overall', 'dx', 'tx', 'px', 'acc_4', 'acc_5', 'acc_6',
-        'parse_failure_rate'] %}
+        'parse_failure_rate', 'chance_corrected', 'valid_only', 'rank', 'average_rank',
+        'icc_template'] %}
     select
         model,
         mode,
@@ -15,6 +16,15 @@ figures as (
     from {{ ref('rpt_leaderboard') }}
     union all
     {%- endfor %}
+    select
+        concat(first_model, ' ', second_model) as model,
+        mode,
+        'difference' as figure,
+        difference as value,
+        difference_low as low,
+        difference_high as high
+    from {{ ref('rpt_model_differences') }}
+    union all
     select
         model,
         mode,

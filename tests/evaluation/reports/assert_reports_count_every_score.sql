@@ -1,6 +1,6 @@
--- Source × model × mode in which the scores of the headline arm, rpt_accuracy and rpt_leaderboard
--- do not count the same answers. A source that is made from another scored one (seed
--- source_overlaps) counts by itself, not in `all`.
+-- Source × model × mode in which the scores of the headline arms, rpt_accuracy and
+-- rpt_leaderboard do not count the same answers. A source that is made from another scored one
+-- (seed source_overlaps) counts by itself, not in `all`.
 with
 
 scores as (
@@ -11,7 +11,8 @@ scores as (
         mode,
         count(*) as n
     from {{ ref('fct_scores') }}
-    where arm = '{{ var("headline_arm") }}'
+    where arm in (select arm from {{ ref('prompt_arms') }} where is_headline)
+        and repetition = 1
     group by
         source,
         model,

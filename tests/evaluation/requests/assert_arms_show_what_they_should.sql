@@ -1,15 +1,20 @@
 -- Prompts of the arms beside the standard one that are not of a released multiple-choice item of
--- the subset, lack its question, or show what the arm hides: any scenario line of the item
--- (choices_only, shuffled: all of them), the context (no_context), the subject (no_subject).
+-- the subset, lack its question, show of the item's scenario what their kind hides (seed
+-- prompt_arms: all lines of hidden, at least one of another person's, the context of subject, the
+-- subject of context) or hide what it shows, or list options where the arm scores them unlisted.
 with
 
 prompts as (
 
     select
-        *,
-        json_extract_string(messages, '$[1].content') as user_text
-    from {{ ref('fct_prompts') }}
-    where arm <> 'standard'
+        prompts.*,
+        arms.scenario as kind,
+        arms.options = 'unlisted' as is_unlisted,
+        json_extract_string(prompts.messages, '$[1].content') as user_text
+    from {{ ref('fct_prompts') }} as prompts
+    inner join {{ ref('prompt_arms') }} as arms
+        on prompts.arm = arms.arm
+    where prompts.arm <> 'standard'
 
 ),
 
@@ -43,7 +48,7 @@ lines_shown as (
         count(*) filter (
             where contains(prompts.user_text, concat(chr(10), lines.line, chr(10)))
                 and (lines.event_key = templates.subject_event_key)
-                    is distinct from (prompts.arm = 'no_context')
+                    is distinct from (prompts.kind = 'subject')
         ) as n_shown_wrongly
     from prompts
     inner join items
@@ -70,9 +75,12 @@ left join lines_shown
 where not coalesce(items.released and items.in_subset and items.format = 'mcq', false)
     or not coalesce(contains(prompts.user_text, items.question), false)
     or lines_shown.n_lines is null
-    or (prompts.arm = 'choices_only' and lines_shown.n_shown > 0)
-    or (prompts.arm = 'shuffled' and lines_shown.n_shown = lines_shown.n_lines)
+    or (prompts.kind = 'hidden' and lines_shown.n_shown > 0)
+    or (prompts.kind in ('shuffled', 'twin') and lines_shown.n_shown = lines_shown.n_lines)
+    or (prompts.kind = 'own' and lines_shown.n_shown < lines_shown.n_lines)
     or (
-        prompts.arm in ('no_context', 'no_subject')
+        prompts.kind in ('subject', 'context')
         and (lines_shown.n_shown_wrongly > 0 or lines_shown.n_shown = 0)
     )
+    or prompts.is_unlisted is distinct from (prompts.options is not null)
+    or prompts.is_unlisted is not distinct from contains(prompts.user_text, concat(chr(10), 'B. '))

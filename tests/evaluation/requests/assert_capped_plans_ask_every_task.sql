@@ -1,15 +1,17 @@
--- Tasks that have prompts of an arm but no request of a plan row whose cap leaves room for one of
+-- Tasks that have prompts of a format and arm but no request of a plan row whose cap leaves room for one of
 -- each task.
 with
 
 prompts as (
 
     select
+        format,
         arm,
         task,
         count(*) as n_prompts
     from {{ ref('int_answer_prompts') }}
     group by
+        format,
         arm,
         task
 
@@ -20,14 +22,16 @@ requests as (
     select
         model,
         mode,
+        format,
         arm,
         repetition,
         task,
         count(*) as n_requests
-    from {{ ref('int_answer_requests') }}
+    from {{ ref('int_answer_plan') }}
     group by
         model,
         mode,
+        format,
         arm,
         repetition,
         task
@@ -39,6 +43,7 @@ asked as (
     select
         model,
         mode,
+        format,
         arm,
         repetition,
         sum(n_requests) as n_requests
@@ -46,6 +51,7 @@ asked as (
     group by
         model,
         mode,
+        format,
         arm,
         repetition
 
@@ -54,19 +60,24 @@ asked as (
 select
     asked.model,
     asked.mode,
+    asked.format,
     asked.arm,
     asked.repetition,
     prompts.task
 from asked
 inner join prompts
-    on asked.arm = prompts.arm
+    on asked.format = prompts.format
+    and asked.arm = prompts.arm
 left join requests
     on asked.model = requests.model
     and asked.mode = requests.mode
+    and asked.format = requests.format
     and asked.arm = requests.arm
     and asked.repetition = requests.repetition
     and prompts.task = requests.task
 where requests.task is null
     and asked.n_requests >= (
-        select count(*) from prompts as tasks where tasks.arm = asked.arm
+        select count(*) from prompts as tasks
+        where tasks.format = asked.format
+            and tasks.arm = asked.arm
     )

@@ -1,4 +1,4 @@
--- Model × stage × mode × arm × repetition with more requests than the plan allows, or with requests
+-- Model × stage × mode × format × arm × repetition with more requests than the plan allows, or with requests
 -- that no enabled row of this target asks.
 with
 
@@ -8,6 +8,7 @@ requests as (
         stage,
         model,
         mode,
+        format,
         arm,
         repetition,
         count(*) as n_requests
@@ -16,6 +17,7 @@ requests as (
         stage,
         model,
         mode,
+        format,
         arm,
         repetition
 
@@ -37,6 +39,7 @@ left join plan
     on requests.stage = plan.stage
     and requests.model = plan.model
     and requests.mode = plan.mode
+    and coalesce(requests.format, 'mcq') = coalesce(plan.format, 'mcq')
     and coalesce(requests.arm, 'standard') = coalesce(plan.arm, 'standard')
     and requests.repetition = plan.repetition
 where plan.model is null

@@ -6,9 +6,10 @@ summed as (
     select
         request_key,
         coalesce(p_a, 0) + coalesce(p_b, 0) + coalesce(p_c, 0)
-            + coalesce(p_d, 0) + coalesce(p_e, 0) + coalesce(p_f, 0) as total
+            + coalesce(p_d, 0) + coalesce(p_e, 0) + coalesce(p_f, 0)
+            + coalesce(p_g, 0) as total
     from {{ ref('fct_responses') }}
-    where coalesce(p_a, p_b, p_c, p_d, p_e, p_f) is not null
+    where coalesce(p_a, p_b, p_c, p_d, p_e, p_f, p_g) is not null
 
 )
 

@@ -48,6 +48,8 @@ create table outcome_proxies as select * from (values ('ICD10CM', 'I46', 'I46'))
     as v(code_system, code_from, code_to);
 create table icd_pair_conventions as select * from (values ('ICD10CM', 'D63.0', 'D63.0', 'C00', 'C96'))
     as v(code_system, code_from, code_to, paired_from, paired_to);
+create table icd_families as select * from (values ('hypertension', 'ICD9CM', '401', '405'))
+    as v(family, code_system, code_from, code_to);
 create table atc_levels as select * from (values (3, 4)) as v(level, code_length);
 """
 
@@ -55,6 +57,8 @@ BROKEN = [
     ("assert_l03_answer_concept", "insert into brg_event_concepts values ('gout', 'C0000002', 2, 'part')"),
     ("assert_l03_answer_concept", "insert into brg_event_concepts values ('ctx', 'C0000005', 5, 'exact')"),
     ("assert_l03_answer_concept", "update fct_answer_keys set gold_cui = 'C0000009' where item_id = 'i3'"),
+    ("assert_l03_answer_concept",
+     "update fct_templates set scenario_event_keys = 'gout,' || answer_event_key where template_key = 'k1'"),
     # the old code translated, the other way round, by concept, in the index visit itself
     ("assert_l07_other_code_version", "update fct_visit_events set normalized_code = '493.90' where event_key = 'old'"),
     (
@@ -88,6 +92,7 @@ BROKEN = [
     ),
     ("assert_leak_code_ranges_are_well_formed", "update outcome_proxies set code_to = 'I46.9'"),
     ("assert_leak_code_ranges_are_well_formed", "update icd_pair_conventions set paired_to = 'C9'"),
+    ("assert_leak_code_ranges_are_well_formed", "update icd_families set code_to = '400'"),
     ("assert_leak_code_ranges_are_well_formed", "update status_code_reveals set code_from = 'Z79.9'"),
     ("assert_leak_code_ranges_are_well_formed", "update treatment_targets set target = 'A1' where target_kind = 'atc'"),
 ]

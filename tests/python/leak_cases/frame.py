@@ -18,16 +18,18 @@ create table int_templates as select * from (values ('k1'), ('k2')) as v(templat
 create table dim_items as select * from (values
     ('i4', 'k1', 's', 4, true), ('i5', 'k1', 's', 5, false), ('i2', 'k2', 's', 4, false))
     as v(item_id, template_key, source, n_options, released);
-create table rpt_item_quality(source varchar, released boolean, fail_rules varchar, quarantine_rules varchar);
+create table rpt_item_quality(source varchar, released boolean, fail_rules varchar, quarantine_rules varchar,
+    reason varchar);
 insert into rpt_item_quality values
-    ('s', true, null, null), ('s', false, null, 'L24'), ('s', false, 'L01', null);
+    ('s', true, null, null, null), ('s', false, null, 'L24', 'L24'), ('s', false, 'L01', null, 'L01');
 create table rpt_cohort_attrition as select * from (values
     ('s', 601, 'triples', 5), ('s', 602, 'triples', 2), ('s', 641, 'items', 4), ('s', 642, 'items', 3),
     ('s', 1011, 'templates', 1), ('s', 1012, 'templates', 1), ('s', 1013, 'items', 1), ('s', 1014, 'items', 1),
     ('s', 1021, 'templates', 0), ('s', 1022, 'templates', 0), ('s', 1023, 'items', 0), ('s', 1024, 'items', 0),
     ('s', 1241, 'templates', 1), ('s', 1242, 'templates', 0), ('s', 1243, 'items', 1), ('s', 1244, 'items', 1),
     ('s', 1341, 'templates', 0), ('s', 1342, 'templates', 0), ('s', 1343, 'items', 0), ('s', 1344, 'items', 0),
-    ('s', 2001, 'templates', 1), ('s', 2002, 'items', 1), ('empty', 642, 'items', 0), ('empty', 2002, 'items', 0))
+    ('s', 1999, 'items', 0), ('s', 2001, 'templates', 1), ('s', 2002, 'items', 1),
+    ('empty', 642, 'items', 0), ('empty', 2002, 'items', 0))
     as v(source, step_number, unit, n);
 create table int_leak_options as select * from (values
     ('k1', 'a'), ('k1', 'b'), ('k1', 'c'), ('k1', 'd'), ('k1', 'e')) as v(template_key, option_key);
@@ -77,6 +79,9 @@ BROKEN = [
     ("assert_attrition_accounts_for_every_item", "delete from rpt_cohort_attrition where step_number = 2002"),
     ("assert_attrition_accounts_for_every_item", "update rpt_cohort_attrition set n = 0 where step_number = 1243"),
     ("assert_attrition_accounts_for_every_item", "update rpt_cohort_attrition set n = 1 where step_number = 1343"),
+    ("assert_attrition_accounts_for_every_item", "update rpt_cohort_attrition set n = 1 where step_number = 1999"),
+    ("assert_attrition_accounts_for_every_item",
+     "update rpt_item_quality set reason = 'block_broken' where reason = 'L24'"),
     ("assert_attrition_accounts_for_every_item",
      "update rpt_item_quality set fail_rules = 'L01,L34' where fail_rules = 'L01'"),
 ]

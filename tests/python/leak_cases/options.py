@@ -34,6 +34,11 @@ create table int_code_concepts as select * from (values
     as v(code_system, normalized_code, cui_id, mapping_level);
 create table icd_code_systems as select * from (values
     ('ICD9CM', 'diagnosis'), ('ICD10CM', 'diagnosis'), ('ICD10PCS', 'procedure')) as v(code_system, code_kind);
+create table icd_families as select * from (values
+    ('sepsis', 'ICD10CM', 'A40', 'A41'), ('sepsis', 'ICD9CM', '790', '791'))
+    as v(family, code_system, code_from, code_to);
+create table int_administrations_mapped as select * from (values ('v1', 'bag'), ('v2', 'C0000003'))
+    as v(visit_key, normalized_code);
 create table int_combination_parts as select * from (values (13, 12)) as v(combination_cui_id, part_cui_id);
 create table int_drug_classes as select * from (values (11, 4, 'R05DA'), (12, 4, 'N02BA'), (12, 3, 'R05D'))
     as v(cui_id, level, atc_code);
@@ -102,6 +107,12 @@ BROKEN = [
      "insert into int_gem_targets values ('ICD10CM', 'A41.7', 'ICD9CM', '274.0', false)"),
     ("assert_l24_distractor_also_right",
      "update brg_event_concepts set mapping_level = 'exact' where event_key = 'seen'"),
+    # by its family, of the other version too, and only administered
+    ("assert_l24_distractor_also_right",
+     "update fct_visit_events set normalized_code = 'A40.0' where event_key = 'gout'"),
+    ("assert_l24_distractor_also_right",
+     "update fct_visit_events set normalized_code = '791.3' where event_key = 'more'"),
+    ("assert_l24_distractor_also_right", "update int_administrations_mapped set visit_key = 'v3'"),
     # like the answer: of its class, above it, below it
     ("assert_l24_distractor_also_right", "insert into int_drug_classes values (12, 4, 'R05DA')"),
     ("assert_l24_distractor_also_right", "insert into int_concept_ancestors values (2, 3)"),
@@ -150,9 +161,10 @@ BROKEN = [
 ]
 
 NEAR_MISSES = [
-    # another category, a procedure's, a part of a combination, another person's
+    # another category and family, a procedure's, a part of a combination, another person's
     ("assert_l24_distractor_also_right",
-     "update fct_visit_events set normalized_code = 'A40.0' where event_key = 'gout'; "
+     "update fct_visit_events set normalized_code = 'A42.0' where event_key = 'gout'; "
+     "update fct_visit_events set normalized_code = '792.0' where event_key = 'more'; "
      "update fct_visit_events set code_system = 'ICD9CM', normalized_code = '038.0' where event_key = 'cut'; "
      "insert into fct_visit_events values ('hers', 'v2', 'diagnosis', 'ICD10CM', 'A41.0')"),
     ("assert_l24_distractor_also_right", "insert into int_concept_equivalents values (30, 91)"),

@@ -2,12 +2,6 @@
 -- the cosines of an embedding model. Against unit vectors the sum of cosines orders options as the
 -- cosine with their mean does, so a scenario is the mean of its lines and no centroid is computed.
 -- A template counts where every text has a vector.
-{%- set picks = [
-    ('nearest_stem', 'stem_similarity'),
-    ('farthest_stem', '-stem_similarity'),
-    ('nearest_options', 'option_similarity'),
-    ('farthest_options', '-option_similarity'),
-] %}
 with
 
 templates as (
@@ -43,7 +37,7 @@ similarities as (
 
 ),
 
-options as (
+texts as (
 
     select
         leak_options.template_key,
@@ -70,20 +64,20 @@ near_stem as (
 
     select
         similarities.model,
-        options.template_key,
-        options.rank,
+        texts.template_key,
+        texts.rank,
         count(*) as n_lines,
         sum(similarities.similarity) as stem_similarity
-    from options
+    from texts
     inner join lines
-        on options.template_key = lines.template_key
+        on texts.template_key = lines.template_key
     inner join similarities
-        on least(options.text_key, lines.text_key) = similarities.text_key
-        and greatest(options.text_key, lines.text_key) = similarities.other_text_key
+        on least(texts.text_key, lines.text_key) = similarities.text_key
+        and greatest(texts.text_key, lines.text_key) = similarities.other_text_key
     group by
         similarities.model,
-        options.template_key,
-        options.rank
+        texts.template_key,
+        texts.rank
 
 ),
 
@@ -105,17 +99,17 @@ option_pairs as (
 
     select
         similarities.model,
-        options.template_key,
-        options.rank,
+        texts.template_key,
+        texts.rank,
         others.rank as other_rank,
         similarities.similarity
-    from options
-    inner join options as others
-        on options.template_key = others.template_key
-        and options.rank <> others.rank
+    from texts
+    inner join texts as others
+        on texts.template_key = others.template_key
+        and texts.rank <> others.rank
     inner join similarities
-        on least(options.text_key, others.text_key) = similarities.text_key
-        and greatest(options.text_key, others.text_key) = similarities.other_text_key
+        on least(texts.text_key, others.text_key) = similarities.text_key
+        and greatest(texts.text_key, others.text_key) = similarities.other_text_key
 
 ),
 
@@ -141,85 +135,35 @@ near_options as (
 
 ),
 
-scored as (
+options as (
 
     select
         near_options.model,
         near_options.template_key,
         near_options.n_options,
-        options.is_gold,
-        {%- for _, score in picks %}
-        {{ score }} as score_{{ loop.index }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        near_options.rank,
+        texts.is_gold,
+        near_stem_whole.stem_similarity,
+        near_options.option_similarity
     from near_options
     inner join near_stem_whole
         on near_options.model = near_stem_whole.model
         and near_options.template_key = near_stem_whole.template_key
         and near_options.rank = near_stem_whole.rank
-    inner join options
-        on near_options.template_key = options.template_key
-        and near_options.rank = options.rank
+    inner join texts
+        on near_options.template_key = texts.template_key
+        and near_options.rank = texts.rank
+    qualify count(*) over (
+        partition by near_options.model, near_options.template_key, near_options.n_options
+    ) = near_options.n_options
 
 ),
 
-answers_scored as (
-
-    select * from scored
-    where is_gold
-
-),
-
-compared as (
-
-    select
-        scored.model,
-        scored.template_key,
-        scored.n_options,
-        {%- for _ in picks %}
-        count(*) filter (
-            where scored.score_{{ loop.index }} < answers_scored.score_{{ loop.index }}
-        ) as n_below_{{ loop.index }},
-        count(*) filter (
-            where scored.score_{{ loop.index }} > answers_scored.score_{{ loop.index }}
-        ) as n_above_{{ loop.index }},
-        count(*) filter (
-            where scored.score_{{ loop.index }} = answers_scored.score_{{ loop.index }}
-        ) as n_equal_{{ loop.index }}{{ ',' if not loop.last }}
-        {%- endfor %}
-    from scored
-    inner join answers_scored
-        on scored.model = answers_scored.model
-        and scored.template_key = answers_scored.template_key
-        and scored.n_options = answers_scored.n_options
-    group by
-        scored.model,
-        scored.template_key,
-        scored.n_options
-    having count(*) = scored.n_options
-
-),
-
-picked as (
-
-    {%- for pick, _ in picks %}
-    select
-        cast('B6' as varchar) as baseline,
-        cast('{{ pick }}' as varchar) as pick,
-        model,
-        template_key,
-        n_options,
-        cast(null as integer) as variant,
-        cast(case when n_above_{{ loop.index }} = 0 then 1 / n_equal_{{ loop.index }} else 0 end
-            as decimal(9, 6)) as n_correct,
-        cast(1 as integer) as n_answered,
-        cast((2 * n_below_{{ loop.index }} + n_equal_{{ loop.index }} - 1)
-            / (2 * (n_options - 1)) as decimal(9, 6)) as concordance
-    from compared
-    {%- if not loop.last %}
-    union all
-    {%- endif %}
-    {%- endfor %}
-
-)
+{{ baseline_picks('B6', [
+    ('nearest_stem', 'stem_similarity'),
+    ('farthest_stem', '-stem_similarity'),
+    ('nearest_options', 'option_similarity'),
+    ('farthest_options', '-option_similarity'),
+], by_count=true, by_model=true) }}
 
 select * from picked

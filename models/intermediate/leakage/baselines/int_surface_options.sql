@@ -21,6 +21,16 @@ labels as (
 
 ),
 
+-- One regular expression per kind of mark.
+marks as (
+
+    select
+        string_agg(pattern, '|' order by marker) filter (where counted_as = 'mark') as mark,
+        string_agg(pattern, '|' order by marker) filter (where counted_as = 'digit') as digit
+    from {{ ref('label_markers') }}
+
+),
+
 events as (
 
     select * from {{ ref('fct_visit_events') }}
@@ -129,6 +139,20 @@ visits_counted as (
 
 ),
 
+labels_described as (
+
+    select
+        labels.option_key,
+        cast(length(labels.label) as integer) as n_characters,
+        cast(len(string_split(trim(labels.label_words), ' ')) as integer) as n_words,
+        cast(len(regexp_extract_all(labels.label, marks.mark)) as integer) as n_marks,
+        cast(len(regexp_extract_all(labels.label, marks.digit)) as integer) as n_digits
+    from labels
+    cross join marks
+    where labels.option_key in (select option_key from options)
+
+),
+
 -- A statement counts for both of its ends, once where they are one concept.
 statement_ends as (
 
@@ -175,12 +199,10 @@ described as (
 
     select
         options.*,
-        cast(length(labels.label) as integer) as n_characters,
-        cast(len(string_split(trim(labels.label_words), ' ')) as integer) as n_words,
-        cast(length(labels.label) - length(translate(labels.label, ',()[]-/', ''))
-            as integer) as n_marks,
-        cast(length(labels.label) - length(translate(labels.label, '0123456789', ''))
-            as integer) as n_digits,
+        labels_described.n_characters,
+        labels_described.n_words,
+        labels_described.n_marks,
+        labels_described.n_digits,
         cast(coalesce(visits_counted.n_visits, 0) as integer) as n_visits,
         cast(coalesce(statements_counted.n_statements, 0) as integer) as n_statements,
         -- one answer in `largest` showings is what a concept starts from
@@ -189,8 +211,8 @@ described as (
                 // (coalesce(other_half.n_shown, 0) + {{ largest }}) as integer
         ) as popularity
     from options
-    inner join labels
-        on options.option_key = labels.option_key
+    inner join labels_described
+        on options.option_key = labels_described.option_key
     left join visits_counted
         on options.source = visits_counted.source
         and options.event_type = visits_counted.event_type

@@ -23,15 +23,9 @@ templates as (
 
 ),
 
-pool_draws as (
+balanced as (
 
-    select * from {{ ref('int_pool_draws') }}
-
-),
-
-matched_blocks as (
-
-    select * from {{ ref('int_matched_blocks') }}
+    select * from {{ ref('int_templates_balanced') }}
 
 ),
 
@@ -44,15 +38,13 @@ source_overlaps as (
 block_members as (
 
     select
-        matched_blocks.block_number,
-        templates.template_key,
+        balanced.block_number,
+        balanced.template_key,
         {{ patient_half('templates.person_group') }} as patient_half
-    from matched_blocks
+    from balanced
     inner join templates
-        on matched_blocks.template_number = templates.template_number
-    inner join pool_draws
-        on templates.pool_number = pool_draws.pool_number
-    where pool_draws.draw = 'blocks'
+        on balanced.template_key = templates.template_key
+    where balanced.block_number is not null
 
 ),
 
@@ -97,7 +89,7 @@ released as (
             {{ patient_half('templates.person_group') }}
         ) as split_half,
         templates.answer_cui_id,
-        coalesce(pool_draws.draw, 'weighted') as draw,
+        balanced.draw,
         items.n_options,
         row_number() over (
             partition by items.template_key
@@ -108,8 +100,8 @@ released as (
     from items
     inner join templates
         on items.template_key = templates.template_key
-    left join pool_draws
-        on templates.pool_number = pool_draws.pool_number
+    inner join balanced
+        on items.template_key = balanced.template_key
     left join template_halves
         on items.template_key = template_halves.template_key
 
