@@ -52,7 +52,6 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
     root = paths.project_root()
     work = work_dir(database)
     database.parent.mkdir(parents=True, exist_ok=True)
-    (root / "build" / "tmp").mkdir(parents=True, exist_ok=True)
     target_path = work / "dbt"
     command = [
         *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", "build"),

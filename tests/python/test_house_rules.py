@@ -4,8 +4,10 @@ import csv
 import re
 
 import duckdb
+import jinja2
 import pytest
 import sqlglot
+import yaml
 from sqlglot import exp
 
 MARK = re.compile(r"placeholder-until")
@@ -174,3 +176,13 @@ def test_fixtures_name_no_patient_of_the_demos(project_root, shared_dir):
              for path in (project_root / folder).rglob("*") if path.suffix in {".yml", ".py", ".csv", ".sql"}
              for found in real.intersection(re.findall(r"-?[0-9]{8,}", path.read_text(errors="replace")))]
     assert named == []
+
+
+def test_duckdb_spills_beside_the_database(project_root, tmp_path):
+    """A clone that has built nothing yet has no folder to spill to but the database's."""
+    profile = (project_root / "profiles.yml").read_text(encoding="utf-8")
+    for given, wanted in (("", "build/duckdb.tmp"), (str(tmp_path / "x.duckdb"), str(tmp_path / "x.duckdb.tmp"))):
+        rendered = jinja2.Environment().from_string(profile).render(
+            env_var=lambda name, default, given=given: given if name == "EHRBENCH_DB" else default)
+        outputs = yaml.safe_load(rendered)["ehrbench"]["outputs"].values()
+        assert {output["config_options"]["temp_directory"] for output in outputs} == {wanted}

@@ -1,6 +1,9 @@
 -- Theirs stands beside ours to be read, never to be equal: other items, other patients, and a
 -- private source of theirs.
-{%- set figures = ['overall', 'dx', 'tx', 'px', 'acc_4', 'acc_5', 'acc_6', 'parse_failure_rate'] %}
+{%- set figures = {
+    'overall': 'overall', 'dx': 'dx', 'tx': 'tx', 'px': 'px', 'acc_4': 'acc_4', 'acc_5': 'acc_5',
+    'acc_6': 'acc_6', 'parse_failure_rate': 'parse_failure_rate', 'rank': 'average_rank',
+} %}
 with
 
 published as (
@@ -17,14 +20,14 @@ leaderboard as (
 
 our_figures as (
 
-    {%- for figure in figures %}
+    {%- for figure, column in figures.items() %}
     select
         model,
         mode,
         '{{ figure }}' as figure,
-        {{ figure }} as ours,
-        {{ figure }}_low as ours_low,
-        {{ figure }}_high as ours_high,
+        cast({{ column }} as decimal(9, 6)) as ours,
+        cast({{ column }}_low as decimal(9, 6)) as ours_low,
+        cast({{ column }}_high as decimal(9, 6)) as ours_high,
         n,
         n_asked
     from leaderboard
