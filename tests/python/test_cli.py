@@ -337,9 +337,9 @@ def test_run_alternates_extraction_first_until_nothing_is_missing(plan, staged, 
         ("preflight", "synthetic"),
         ("dbt", None),
         ("extraction", "tiny", None),
-        ("dbt", pipeline.DOWNSTREAM),
+        ("dbt", pipeline.DOWNSTREAM["extraction"]),
         ("answers", "tiny", None),
-        ("dbt", pipeline.DOWNSTREAM),
+        ("dbt", pipeline.DOWNSTREAM["answers"]),
     ]
     out = capsys.readouterr().out
     assert "extraction by tiny" in out and "1 of 1 requests" in out
