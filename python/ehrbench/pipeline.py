@@ -25,7 +25,7 @@ from ehrbench.progress import console, duration, say
 DOWNSTREAM = {
     "extraction": "stg_completions__completions+ stg_completions__runs+",
     "answers": "stg_completions__completions int_completions_checked int_completions_quarantined+ "
-    "int_completions_latest int_followup_prompts+ fct_responses+ stg_completions__runs+",
+    "int_completions_latest int_followup_prompts+ stg_completions__runs+",
     "embeddings": "stg_completions__embeddings+",
 }
 MAX_ROUNDS = 6

@@ -1,5 +1,5 @@
--- Templates of the subset whose multiple-choice items are asked in more than one wording or twice at one option count, and tasks
--- with more templates than planned.
+-- Templates of the subset whose multiple-choice items are asked in more than one wording or twice at
+-- one option count, and tasks with more templates than planned.
 with
 
 subset as (

@@ -10,6 +10,8 @@ import sqlglot
 import yaml
 from sqlglot import exp
 
+from ehrbench import pipeline
+
 MARK = re.compile(r"placeholder-until")
 NOT_REPEATABLE = re.compile(
     r"\b(random|now|hash|today|get_current_timestamp|uuid|gen_random_uuid)\s*\(|\bcurrent_(date|timestamp)\b",
@@ -186,3 +188,36 @@ def test_duckdb_spills_beside_the_database(project_root, tmp_path):
             env_var=lambda name, default, given=given: given if name == "EHRBENCH_DB" else default)
         outputs = yaml.safe_load(rendered)["ehrbench"]["outputs"].values()
         assert {output["config_options"]["temp_directory"] for output in outputs} == {wanted}
+
+
+def rebuilt(manifest, select):
+    """Names of the models that a dbt selection of names, some with `+` behind, takes."""
+    found, todo = set(), []
+    for part in select.split():
+        node = f"model.ehrbench.{part.rstrip('+')}"
+        found.add(node)
+        todo += [node] if part.endswith("+") else []
+    while todo:
+        new = set(manifest["child_map"][todo.pop()]) - found
+        found |= new
+        todo += new
+    return {node.split(".")[-1] for node in found if node.startswith("model.")}
+
+
+def not_rebuilt_on_answers(manifest, select):
+    """Readers of stored completions that a selection leaves as they are, but for those of triples."""
+    done = rebuilt(manifest, select)
+    folders = {n["name"]: n["original_file_path"] for n in models(manifest)}
+    readers = {
+        child.split(".")[-1]
+        for name in ("stg_completions__completions", "int_completions_checked", "int_completions_latest")
+        for child in manifest["child_map"][f"model.ehrbench.{name}"] if child.startswith("model.")
+    }
+    return {name for name in readers - done if not folders[name].startswith("models/intermediate/extraction/")}
+
+
+def test_new_answers_rebuild_all_that_reads_them(manifest):
+    select = pipeline.DOWNSTREAM["answers"]
+    assert not_rebuilt_on_answers(manifest, select) == set()
+    assert "fct_responses" in not_rebuilt_on_answers(manifest, select.replace("int_followup_prompts+", ""))
+    assert "dim_items" not in rebuilt(manifest, select)

@@ -116,11 +116,11 @@ parts as (
 
 ),
 
--- Another person's scenario comes by rotation: templates stand in the order of their persons, and each takes the
--- scenario that lies as many places ahead as the busiest person has templates, so another person's.
--- One that shows an option of the template is passed over for the next: the option would be picked
--- or ruled out for it, and answers are shown more often than distractors. Donors need no
--- completion: what a model has extracted moves nobody's scenario.
+-- Another person's scenario comes by rotation: templates stand in the order of their persons, and
+-- each takes the scenario that lies as many places ahead as the busiest person has templates, so
+-- another person's. One that shows an option of the template is passed over for the next: the
+-- option would be picked or ruled out for it, and answers are shown more often than distractors.
+-- Donors need no completion: what a model has extracted moves nobody's scenario.
 ringed as (
 
     select

@@ -1,11 +1,12 @@
 -- One row per template with the way its distractors are found (draw), and with cap_reason where its
 -- answer could not be shown as a distractor as often as it is asked, so that being there would give
--- it away. In a pool of blocks that is a template without a block. In a pool of the weighted draw a concept that answers n templates
--- should be a distractor in n times one less than the largest option count; where too few
--- templates have it as a candidate, the surplus templates go (in md5 order; one always stays), and
--- concepts that must not stand together share their candidate templates by their answers.
--- Templates that only completions propose take no room: of those with one answer as many stay as
--- there are others with it. Templates in a leak rule stay: their items are rendered and held back.
+-- it away. In a pool of blocks that is a template without a block. In a pool of the weighted draw a
+-- concept that answers n templates should be a distractor in n times one less than the largest
+-- option count; where too few templates have it as a candidate, the surplus templates go (in md5
+-- order; one always stays), and concepts that must not stand together share their candidate
+-- templates by their answers. Templates that only completions propose take no room: of those with
+-- one answer as many stay as there are others with it. Templates in a leak rule stay: their items
+-- are rendered and held back.
 {%- set wanted = (var('item_option_counts') | max) - 1 %}
 {%- set needed = (var('item_option_counts') | min) - 1 %}
 with

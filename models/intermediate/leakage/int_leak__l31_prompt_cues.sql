@@ -1,8 +1,8 @@
 -- Cues of form in released items and their prompts. A question that ends in an article or before a
 -- gap would agree with some options only; labels start in upper case, end without punctuation and
 -- carry no list mark, but for a few titles that are like that in their source; prompts list all
--- options of their arm, once and by letter, or none at all, in one JSON form. What counts as a cue in a question or label is in
--- the seed leak_patterns.
+-- options of their arm, once and by letter, or none at all, in one JSON form. What counts as a cue
+-- in a question or label is in the seed leak_patterns.
 with
 
 prompts as (

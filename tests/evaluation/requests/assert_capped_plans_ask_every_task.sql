@@ -1,5 +1,5 @@
--- Tasks that have prompts of a format and arm but no request of a plan row whose cap leaves room for one of
--- each task.
+-- Tasks that have prompts of a format and arm but no request of a plan row whose cap leaves room
+-- for one of each task.
 with
 
 prompts as (

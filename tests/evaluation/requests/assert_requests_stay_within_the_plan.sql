@@ -1,5 +1,5 @@
--- Model × stage × mode × format × arm × repetition with more requests than the plan allows, or with requests
--- that no enabled row of this target asks.
+-- Model × stage × mode × format × arm × repetition with more requests than the plan allows, or with
+-- requests that no enabled row of this target asks.
 with
 
 requests as (
