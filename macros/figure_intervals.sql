@@ -3,9 +3,10 @@
     answer_cui_id, n (integer) and value (bigint: the sum over the n in millionths of millionths).
     A statistic that is no mean comes as its pseudo-values: the statistic plus n times what the row
     moves it by (linearised). The last CTE is called `name`: strata, n, n_templates, n_persons, mean,
-    low, high. `bounded` says in SQL whether a figure lies within [0, 1]; other intervals are not
-    cut. -#}
-{% macro figure_intervals(name, rows, strata, bounded) -%}
+    low, high. `bounded` says in SQL whether a figure is a proportion, within [0, 1]; other
+    intervals are cut to `lowest` and `highest` (SQL; those of a difference of proportions unless
+    given), but hold their figure. -#}
+{% macro figure_intervals(name, rows, strata, bounded, lowest='-1.0', highest='1.0') -%}
 {%- set columns = strata | join(', ') -%}
 {%- set z = var('interval_z') -%}
 {%- set error = 'sqrt(means.standard_error * means.standard_error + means.agreed_variance)' -%}
@@ -37,7 +38,11 @@
             when {{ bounded }} then {{ clustered_interval(
                 'means.mean', 'means.standard_error', 'means.n_persons', side
             ) }}
-            else means.mean {{ '-' if side == 'low' else '+' }} {{ z }} * {{ error }}
+            {%- if side == 'low' %}
+            else least(means.mean, greatest({{ lowest }}, means.mean - {{ z }} * {{ error }}))
+            {%- else %}
+            else greatest(means.mean, least({{ highest }}, means.mean + {{ z }} * {{ error }}))
+            {%- endif %}
         end as {{ side }}{{ ',' if not loop.last }}
         {%- endfor %}
     from {{ name }}_means as means

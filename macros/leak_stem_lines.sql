@@ -1,7 +1,7 @@
 {#- CTEs of the lines that a stem consists of: scenario lines and question wordings as shown.
     `stem_lines` has a row per template x place (template_number, place, line_number), `lines` a row
     per distinct line (line_number, line), since templates share most of them. Reads the CTEs
-    `templates`, `texts`, `questions` (int_templates, int_template_texts, int_question_texts). -#}
+    `templates`, `texts`, `questions` (int_template_forms, int_template_texts, int_question_texts). -#}
 {% macro leak_stem_lines() -%}
 lines_placed as (
 

@@ -1,15 +1,15 @@
 {#- CTEs `plan` and `planned`: the prompts of a CTE × the enabled rows of run_plan for this target
-    and stage, with their keys. `max_requests` takes prompts in the md5 order of `draw_key`, round
+    and stage, with their keys. Units (`draw_key`: what is asked, in however many arms) are ranked
+    once per `kind_columns`, by `first` (columns, false before true) and the md5 of their key, round
     robin over `task_column` and within a task over `form_columns`, so that a small plan still asks
-    every task and form. The order does not depend on model or mode: all of them see the same
-    prompts. A plan row asks the prompts that agree with it in `match`, columns of the plan with
-    the value that an empty one stands for; the prompts of each such kind are ranked by themselves.
-    The dbt model needs CTEs named models and run_plan. `carry` are further columns of the
-    prompts. -#}
+    every task and form. `max_requests` takes the prompts of that many first units, as far as a unit
+    has a prompt that agrees with the plan row in `match` (columns of the plan with the value that
+    an empty one stands for): models, modes and arms see the same units. The dbt model needs CTEs
+    named models and run_plan. `carry` are further columns of the prompts. -#}
 {% macro plan_requests(prompts, stage, task_column, form_columns=[], carry=[],
-    draw_key='prompt_key', match={}) -%}
+    draw_key='prompt_key', match={}, kind_columns=[], first=[]) -%}
 {%- set cell_columns = [task_column] + form_columns -%}
-{%- set kind_columns = match.keys() | list -%}
+{%- set unit_columns = [draw_key] + kind_columns + cell_columns -%}
 plan as (
 
     select
@@ -34,51 +34,63 @@ plan as (
 
 ),
 
-prompts_drawn as (
+units as (
+
+    select distinct {{ (unit_columns + first) | unique | join(', ') }}
+    from {{ prompts }}
+
+),
+
+units_drawn as (
 
     select
         *,
         row_number() over (
             partition by {{ (kind_columns + cell_columns) | join(', ') }}
-            order by md5(concat('{{ var('plan_seed') }}|', {{ draw_key }})), prompt_key
+            order by
+                {%- for column in first %}
+                {{ column }},
+                {%- endfor %}
+                md5(concat('{{ var('plan_seed') }}|', {{ draw_key }})),
+                {{ draw_key }}
         ) as rank_in_cell
-    from {{ prompts }}
+    from units
 
 ),
 
-prompts_in_task as (
+units_in_task as (
 
     select
         *,
         row_number() over (
             partition by {{ (kind_columns + [task_column]) | join(', ') }}
-            order by rank_in_cell, {{ cell_columns | join(', ') }}
+            order by {{ (first + ['rank_in_cell'] + cell_columns) | join(', ') }}
         ) as rank_in_task
-    from prompts_drawn
+    from units_drawn
 
 ),
 
-prompts_ranked as (
+units_ranked as (
 
     select
         *,
         cast(row_number() over (
-            {%- if match %}
+            {%- if kind_columns %}
             partition by {{ kind_columns | join(', ') }}
             {%- endif %}
-            order by rank_in_task, {{ task_column }}
+            order by {{ (first + ['rank_in_task', task_column]) | join(', ') }}
         ) as integer) as plan_rank
-    from prompts_in_task
+    from units_in_task
 
 ),
 
 planned as (
 
     select
-        {{ key(['prompts_ranked.prompt_key', 'plan.model', 'plan.revision', 'plan.chat_template',
+        {{ key(['prompts.prompt_key', 'plan.model', 'plan.revision', 'plan.chat_template',
             'plan.mode', 'plan.sampling', 'plan.repetition']) }} as request_key,
         '{{ stage }}' as stage,
-        prompts_ranked.prompt_key,
+        prompts.prompt_key,
         plan.model,
         plan.revision,
         plan.engine,
@@ -88,15 +100,21 @@ planned as (
         plan.sampling,
         plan.max_attempts,
         {%- for column in carry %}
-        prompts_ranked.{{ column }},
+        prompts.{{ column }},
         {%- endfor %}
-        prompts_ranked.plan_rank
+        units_ranked.plan_rank
     from plan
-    inner join prompts_ranked
+    inner join units_ranked
         -- No cap stands for the largest integer.
-        on prompts_ranked.plan_rank <= coalesce(plan.max_requests, 2147483647)
-        {%- for column in kind_columns %}
-        and prompts_ranked.{{ column }} = plan.{{ column }}
+        on units_ranked.plan_rank <= coalesce(plan.max_requests, 2147483647)
+    inner join {{ prompts }} as prompts
+        on {% for column in unit_columns -%}
+        units_ranked.{{ column }} is not distinct from prompts.{{ column }}
+        {%- if not loop.last %}
+        and {% endif %}
+        {%- endfor %}
+        {%- for column in match %}
+        and prompts.{{ column }} = plan.{{ column }}
         {%- endfor %}
 
 )

@@ -182,14 +182,17 @@ def embed(target: str, model: str | None, limit: int | None) -> None:
 @cli.command("score-texts")
 @TARGET
 @click.option("--limit", type=POSITIVE, default=None, help="At most this many pairs of texts.")
-def score_texts(target: str, limit: int | None) -> None:
+@click.option("--bertscore/--no-bertscore", default=True, help="No model is run without it.")
+def score_texts(target: str, limit: int | None, bertscore: bool) -> None:
     """Compare open-ended replies with their references: ROUGE and, with bert-score, BERTScore.
 
-    Needs the extra score. Without it the report of open-ended answers has neither.
+    Needs the extra score. Without it the report of open-ended answers has neither. `ehrbench run`
+    does this by itself.
     """
     from ehrbench import score_texts as scoring
 
-    say(f"text_scores: {scoring.score(target, limit)} pairs of texts")
+    n = scoring.score(target, limit, with_bertscore=bertscore)
+    say(f"text_scores: {n} pairs of texts")
 
 
 @cli.group()
@@ -274,10 +277,10 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 
 @cli.command()
 @click.option("--extraction", type=POSITIVE, default=100, show_default=True)
-@click.option("--answers", type=POSITIVE, default=3000, show_default=True)
+@click.option("--answers", type=POSITIVE, default=5000, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
 def record(extraction: int, answers: int, out: Path | None) -> None:
-    """Make the shipped completions and vectors of the embedded models anew."""
+    """Make the shipped completions, vectors and text scores of the embedded models anew."""
     from ehrbench import pipeline
 
     written = pipeline.record(extraction, answers, out)
@@ -285,6 +288,8 @@ def record(extraction: int, answers: int, out: Path | None) -> None:
         say(f"recorded {counts['completions']} {stage} completions")
     for vectors in written["embeddings"]:
         say(f"recorded {vectors['texts']} vectors of {vectors['model']}")
+    for scored in written["text_scores"]:
+        say(f"recorded text scores of {scored['pairs']} pairs, BERTScore by {scored['model']}")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -20,7 +20,7 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import convert, dbt, embed, paths
+from ehrbench import convert, dbt, embed, paths, score_texts
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 
@@ -430,6 +430,20 @@ def check_embeddings() -> Finding:
     return Finding(OK, "embeddings", f"{name} in {shown(where)}, {embed.LIBRARY} {embed.version()}")
 
 
+def check_text_scores() -> Finding:
+    """Whether open-ended replies can be compared with their references; recorded ones count."""
+    (name,) = embed.PACKAGED
+    spec = ModelSpec(model=name, engine=embed.ENGINE, weights=f"sentence-transformers/{name}")
+    why = score_texts.problem()
+    if why:
+        return Finding(MISSING, "text scores", f"{why} (ROUGE and BERTScore of replies)")
+    why = score_texts.bert_problem(spec)
+    libraries = ", ".join(" ".join(pair) for pair in score_texts.versions().items())
+    if why:
+        return Finding(MISSING, "text scores", f"{libraries}; no BERTScore: {why}")
+    return Finding(OK, "text scores", f"{libraries}, BERTScore by {name}")
+
+
 def check_data_class(target: str) -> Finding:
     """Whose data the target reads, as the data-use guard sees it."""
     return Finding(OK, "data class", paths.data_class(target))
@@ -455,4 +469,5 @@ def examine(target: str) -> list[Finding]:
         check_engine(),
         check_embedded_model(),
         check_embeddings(),
+        check_text_scores(),
     ]

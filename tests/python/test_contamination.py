@@ -216,6 +216,17 @@ def test_slope_against_statsmodels(unqualified, scores, run):
         assert row.n == len(rows) and row.n_asked == len(scores[(scores.arm == "standard") & (scores.model == model)])
 
 
+@pytest.mark.parametrize("pmids", [1000, 1001])
+def test_article_counts_that_hardly_differ_have_no_slope(unqualified, scores, pmids):
+    """One fact with one article more than all others: a tenfold would be worth hundreds."""
+    close = scores.assign(pmids=np.where(scores.template_key == "t0", pmids, 1000))
+    found = database(close)
+    for name in ("rpt_subgroups", "rpt_contamination"):
+        found.execute(f"create table {name} as {unqualified[name]}")
+    rows = found.execute("from rpt_contamination where figure = 'slope_per_tenfold'").df()
+    assert len(rows) == 3 and (rows.reason == "one_article_count").all() and rows.estimate.isna().all()
+
+
 def test_time_is_read_off_the_subgroups(unqualified, scores, run):
     found = run.execute(f"select * from ({unqualified['rpt_contamination']}) where probe = 'time'").df()
     assert set(found.figure) == {"earlier", "later", "later_less_earlier"}

@@ -28,7 +28,8 @@ def compiled(name: str) -> str:
         config=lambda **_: "",
         target=SimpleNamespace(name="synthetic"),
     )
-    return environment.from_string(file.read_text("utf-8")).render()
+    macros = (ROOT / "macros" / "render_label.sql").read_text("utf-8")
+    return environment.from_string(macros + file.read_text("utf-8")).render()
 
 
 SOUND = """
@@ -47,10 +48,11 @@ create table run_plan as select * from (values
     ('full', 'm', 'answerer', 'answers', 'free', null, 'standard', 1, null, false)
 ) as v (target, model, role, stage, mode, format, arm, repetition, max_requests, enabled);
 create table prompt_arms as select * from (values
-    ('standard', 'own', 'own', false), ('choices_only', 'hidden', 'own', false),
-    ('shuffled', 'shuffled', 'own', false), ('no_context', 'subject', 'own', false),
-    ('no_subject', 'context', 'own', false), ('idk', 'own', 'own', true),
-    ('cloze', 'own', 'unlisted', false)) as v (arm, scenario, options, has_abstention);
+    ('standard', 'own', 'own', false, null), ('choices_only', 'hidden', 'own', false, null),
+    ('shuffled', 'shuffled', 'own', false, null), ('no_context', 'subject', 'own', false, null),
+    ('no_subject', 'context', 'own', false, null), ('idk', 'own', 'own', true, null),
+    ('cloze', 'own', 'unlisted', false, null), ('context_2', 'context_2', 'own', false, 2)
+) as v (arm, scenario, options, has_abstention, n_context);
 create table fct_requests as select * from (values
     ('e1', 'extraction', 'm', 'json', null, null, 1),
     ('a1', 'answers', 'm', 'choice', 'mcq', 'standard', 1),
@@ -100,14 +102,25 @@ create table rpt_missing_completions as select * from (values
     ('answers', 'm', 'any', 'any', 'orphaned', 9)
 ) as v (stage, model, mode, arm, status, n);
 create table dim_items as select 'i1' as item_id, 't1' as template_key, 'mcq' as format,
-    'Which?' as question, true as released, true as in_subset;
-create table int_templates as select 't1' as template_key, 'e1' as subject_event_key;
+    'dx' as task, 1 as variant, 'Which?' as question, true as released, true as in_subset;
+create table int_question_texts as select 'dx' as task, 'mcq' as format, 1 as variant,
+    'Which?' as question, 'What?' as question_unlisted;
+create table int_templates as select 't1' as template_key, 'e1' as subject_event_key, 'x1' as triple_id;
+create table int_template_forms as select * from (values
+    ('t1', null), ('w1', 't1'), ('t2', null)) as v (template_key, of_template_key);
+create table int_leaking_templates as select * from (values
+    ('t1', 'L01'), ('w1', 'L01'), ('w1', 'L03'), ('t1', 'L32'), ('t2', 'L01')) as v (template_key, rule_id);
+create table fct_triple_events as select * from (values
+    ('x1', 'subject', 1, 'e1'), ('x1', 'context', 1, 'e2'), ('x1', 'context', 2, 'e3'),
+    ('x1', 'context', 3, 'e4'), ('x1', 'object', 1, 'e5')) as v (triple_id, role, position, event_key);
+create table fct_visit_events as select * from (values
+    ('e1', 'Gout'), ('e2', 'Ileus'), ('e3', 'Cough'), ('e4', 'Fever'), ('e5', 'X')) as v (event_key, label);
 create table int_template_scenario as select * from (values
     ('t1', 'e1', '- Gout'), ('t1', 'e2', '- Ileus')) as v (template_key, event_key, line);
 create table fct_prompts as
     select 'i1' as item_id, arm, cast(json_array(json_object('content', 'Sys'),
-        json_object('content', concat('Record:', chr(10), shown, chr(10), 'Which?', chr(10),
-            listed))) as varchar) as messages, options
+        json_object('content', concat('Record:', chr(10), shown, chr(10),
+            case when arm = 'cloze' then 'What?' else 'Which?' end, chr(10), listed))) as varchar) as messages, options
     from (values
         ('standard', '- Gout' || chr(10) || '- Ileus' || chr(10), 'B. X', null),
         ('choices_only', '', 'B. X', null),
@@ -115,6 +128,8 @@ create table fct_prompts as
         ('no_context', '- Gout' || chr(10), 'B. X', null),
         ('no_subject', '- Ileus' || chr(10), 'B. X', null),
         ('idk', '- Gout' || chr(10) || '- Ileus' || chr(10), 'B. X', null),
+        ('context_2', array_to_string(['- Gout', '- Ileus', '- D: Gout', '- D: Ileus', '- D: Cough', ''], chr(10)),
+            'B. X', null),
         ('cloze', '- Gout' || chr(10) || '- Ileus' || chr(10), 'Answer:', '["X"]')
     ) as v (arm, shown, listed, options);
 create table fct_responses as select
@@ -151,6 +166,9 @@ create table rpt_accuracy as select * from (values
     ('iv', 'worse', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25),
     ('site', 'worse', 'choice', 'dx', 4, 1, 0.5, 0.1, 0.9, 0.25)
 ) as v (source, model, mode, task, n_options, n, accuracy, accuracy_low, accuracy_high, chance);
+alter table rpt_accuracy add column n_asked integer;
+update rpt_accuracy set n_asked = case when source = 'all' then n + 1 else n end;
+insert into rpt_accuracy values ('site', 'm', 'choice', 'dx', 4, 0, null, null, null, 0.25, 1);
 create table rpt_leaderboard as select * from (values
     ('m', 'choice', 1, 2, 1, 0, 0, null::decimal(9, 6), null, 1.0, 0.2, 1.0, null, null, null,
      null::decimal(9, 6), null::decimal(9, 6), null::decimal(9, 6), null, null),
@@ -167,6 +185,8 @@ update rpt_leaderboard set overall_high = 0.9 where overall is not null;
 create table rpt_model_differences as select * from (values
     ('choice', 'm', 'random', null, null, null), ('choice', 'random', 'worse', 0.1, -0.1, 0.3)
 ) as v (mode, first_model, second_model, difference, difference_low, difference_high);
+create table rpt_calibration as select
+    'm' as model, 'choice' as mode, 'standard' as arm, 'stated' as confidence_kind, 'all' as task;
 create table rpt_power as select * from (values
     ('overall', 'assumed', 0.05, 0.06), ('overall', 'measured', null, 0.06),
     ('px', 'assumed', 0.09, 0.06)
@@ -176,6 +196,10 @@ for _figure in ("acc_4", "acc_5", "acc_6", "parse_failure_rate", "chance_correct
                 "average_rank", "icc_template"):
     for _end in ("", "_low", "_high"):
         SOUND += f"alter table rpt_leaderboard add column {_figure}{_end} decimal(9, 6);\n"
+for _figure in ("mean_confidence", "accuracy", "overconfidence", "brier", "auroc", "ece"):
+    for _end in ("", "_low", "_high"):
+        SOUND += f"alter table rpt_calibration add column {_figure}{_end} decimal(9, 6);\n"
+        SOUND += f"update rpt_calibration set {_figure}{_end} = {0.3 if not _end else int(_end == '_high')};\n"
 for _end in ("_low", "_high"):
     SOUND += f"alter table rpt_leaderboard add column rank{_end} integer;\n"
 SOUND += "update rpt_leaderboard set rank_low = rank, rank_high = rank;\n"
@@ -226,7 +250,7 @@ BROKEN = [
     ),
     (
         "assert_capped_plans_ask_every_task",
-        "update int_answer_prompts set task = 'tx' where arm = 'shuffled'",
+        "update int_answer_prompts set task = 'tx' where arm = 'standard'",
     ),
     ("assert_arms_show_what_they_should", "update dim_items set in_subset = false"),
     ("assert_arms_show_what_they_should", "update dim_items set released = false"),
@@ -241,14 +265,20 @@ BROKEN = [
             ("idk", "- Gout", "- Stroke"),
             ("idk", "B. X", ""),
             ("cloze", "Answer:", "A. Y\\nB. X"),
+            ("cloze", "What?", "Which?"),
             ("choices_only", "Record:", "Record:\\n- Gout"),
             ("shuffled", "- Stroke", "- Gout"),
             ("no_context", "- Gout", "- Gout\\n- Ileus"),
             ("no_context", "- Gout", "- Ileus"),
             ("no_subject", "- Ileus", "- Gout"),
             ("no_subject", "- Ileus", "- Stroke"),
+            ("context_2", "- D: Cough", ""),
+            ("context_2", "- D: Cough", "- D: Cough\\n- D: Fever"),
+            ("context_2", "- D: Ileus", "- D: Stroke"),
+            ("context_2", "- Ileus", ""),
         )
     ),
+    ("assert_wide_forms_leak_no_less", "delete from int_leaking_templates where template_key = 'w1'"),
     ("assert_pending_are_the_missing", "delete from int_requests_pending"),
     ("assert_pending_are_the_missing", "delete from rpt_missing_completions where n = 1"),
     ("assert_pending_are_the_missing", "update int_requests_pending set arm = 'standard'"),
@@ -294,6 +324,10 @@ BROKEN = [
     ("assert_intervals_hold_their_figure", "update rpt_model_differences set difference_low = 0.2"),
     ("assert_intervals_hold_their_figure", "update rpt_accuracy set accuracy_low = 0.6"),
     ("assert_intervals_hold_their_figure", "update rpt_leaderboard set tx_high = null"),
+    ("assert_intervals_hold_their_figure", "update rpt_leaderboard set overall_high = 1.1 where n = 2"),
+    ("assert_intervals_hold_their_figure", "update rpt_leaderboard set rank_low = 0 where rank = 1"),
+    ("assert_intervals_hold_their_figure", "update rpt_calibration set ece_high = 1.1"),
+    ("assert_intervals_hold_their_figure", "update rpt_calibration set overconfidence_low = -1.1"),
     ("assert_intervals_hold_their_figure", "update rpt_leaderboard set px_low = 0, px_high = 1"),
     ("assert_reports_count_every_score", "delete from fct_scores where model = 'm'"),
     ("assert_reports_count_every_score", "update fct_scores set repetition = 1"),
@@ -301,6 +335,8 @@ BROKEN = [
     ("assert_reports_count_every_score", "delete from rpt_leaderboard where model = 'm'"),
     ("assert_reports_count_every_score", "update rpt_accuracy set n = 3"),
     ("assert_reports_count_every_score", "update rpt_leaderboard set n_asked = 0"),
+    ("assert_reports_count_every_score", "update rpt_leaderboard set n_asked = 4 where model = 'worse'"),
+    ("assert_reports_count_every_score", "update rpt_accuracy set n_asked = 0 where source = 'iv'"),
     ("assert_reports_count_every_score", "delete from rpt_accuracy where source = 'copy'"),
     ("assert_reports_count_every_score", "update rpt_accuracy set n = 2 where source = 'site'"),
     (

@@ -28,7 +28,7 @@ SCORES = {
 INPUTS = """
 create table int_answer_requests as select distinct model, mode, 1 as repetition, 'mcq' as format, arm, item_id,
     template_key, task, n_options from asked;
-create table int_pooled_requests as select distinct model, mode, 1 as repetition, arm = 'standard' as is_headline,
+create table int_pooled_requests as select distinct model, mode, 1 as repetition, arm, arm = 'standard' as is_headline,
     item_id, template_key, task, source from asked;
 create table fct_scores as from answered;
 create table int_headline_scores as from fct_scores where arm = 'standard';
@@ -39,9 +39,11 @@ create table int_subset_templates as select distinct template_key, source, task,
 create table int_pooled_sources as select distinct source, source <> 'copy' as is_pooled from asked;
 create table models as select distinct model, if(model like 'base%', 'sql', 'vllm') as engine,
     if(model like 'base%', 'baseline', 'general') as kind from asked;
-create table prompt_arms (arm varchar, is_headline boolean, scenario varchar, should_abstain boolean);
-insert into prompt_arms values ('standard', true, 'own', false), ('idk', false, 'own', false),
-    ('twin', false, 'twin', false);
+create table prompt_arms (arm varchar, is_headline boolean, scenario varchar, should_abstain boolean,
+    n_context integer);
+insert into prompt_arms values ('standard', true, 'own', false, null), ('idk', false, 'own', false, null),
+    ('twin', false, 'twin', false, null), ('context_3', false, 'context_3', false, 3),
+    ('context_4', false, 'context_4', false, 4);
 create table dim_items as select distinct item_id, source from asked;
 create table dim_patients as select distinct source, person_group from asked;
 create table source_overlaps (source varchar, person_family varchar);
@@ -385,6 +387,25 @@ def test_kr20_is_that_of_numpy(run, unqualified):
     assert rounded(row.kr20, kr20)
 
 
+def test_models_that_rounding_alone_parts_have_no_kr20(unqualified):
+    """A third of three templates is a billionth less than all of one."""
+    draw, rows = np.random.default_rng(1), []
+    for model in range(10):
+        firsts = [1000000000, 0, 0] if model % 2 else [333333333] * 3
+        scores = [*firsts, *draw.permutation(np.repeat([0, 1000000000], 15)).tolist()]
+        rows += [("choice", f"m{model}", f"t{place}", "dx", 3, 3, score) for place, score in enumerate(scores)]
+    with duckdb.connect() as connection:
+        connection.execute("""
+            create table int_template_scores (mode varchar, model varchar, template_key varchar, task varchar,
+                n_asked integer, n integer, score bigint);
+            create table rpt_item_analysis (mode varchar, task varchar, flag varchar, status varchar);
+            create table rpt_distractor_analysis (mode varchar, task varchar, is_non_functioning boolean)""")
+        connection.executemany("insert into int_template_scores values (?, ?, ?, ?, ?, ?, ?)", rows)
+        found = connection.execute(unqualified["rpt_item_summary"]).df().iloc[0]
+    assert (found.status, found.n, found.n_asked) == ("estimable", 990, 990)
+    assert found[["kr20", "kr20_low", "kr20_high"]].isna().all()
+
+
 def test_distractors_that_nobody_chooses(run):
     found = run.rows("from rpt_distractor_analysis where mode = 'free'").set_index(["item_id", "option_key"])
     rows = run.scores[(run.scores["mode"] == "free") & run.scores.model.str.startswith("m")]
@@ -443,7 +464,7 @@ def test_rank_agreement_is_friedmans(unqualified):
         assert row.n_separated == 3 * table.shape[1]
         assert row.n_inversions == sum((table.loc[upper] < table.loc[lower]).sum() for upper, lower in pairs)
     lone = found.loc[("context_size", "all")]
-    assert (lone.status, lone.reason, lone.n_judges) == ("not_estimable", "few_judges", 1)
+    assert (lone.status, lone.reason, lone.n_judges) == ("not_estimable", "few_judges", 0)
     # The bootstrap moves W: an interval of no width would say that nothing was drawn.
     assert (found.w_high - found.w_low).max() > 0.05
 
@@ -455,6 +476,59 @@ def test_two_models_have_no_order_to_agree_on(unqualified):
     assert found.n_models["task"] == 2 and found.n_judges["task"] == 3
 
 
+def kendalls_w(part):
+    """W of models × judges, corrected for ties, by the definition."""
+    ranks = stats.rankdata(-part, axis=0)
+    ties = sum((counts**3 - counts).sum() for counts in (np.unique(judge, return_counts=True)[1] for judge in ranks.T))
+    n, m = part.shape
+    return 12 * ((ranks.sum(axis=1) - m * (n + 1) / 2) ** 2).sum() / (m**2 * (n**3 - n) - m * ties)
+
+
+def test_context_sizes_judge_the_same_items(unqualified):
+    """Two thirds are asked with more context; m04 never answers size 4, and nobody answers all."""
+    own = simulated(models=5, baselines=1, modes=("choice",), templates=180, option_counts=(4, 5))
+    draw = np.random.default_rng(2)
+    wide = own[(own.template_key.str[1:].astype(int) < 120) & (own.model != "base0")]
+    frames = [own]
+    for size in (3, 4):
+        flipped = draw.random(len(wide)) < 0.15
+        frames.append(wide.assign(arm=f"context_{size}", n_context=size, correct=wide.correct.to_numpy() ^ flipped))
+    asked = pd.concat(frames, ignore_index=True)
+    kept = (draw.random(len(asked)) < 0.97) & ~((asked.model == "m04") & (asked.n_context == 4))
+    run = Run(unqualified, asked, kept, build=["rpt_rank_agreement", "rpt_context_size"])
+    sizes = run.scores.groupby(["model", "item_id"]).n_context.transform("nunique")
+    complete = run.scores[sizes == 3]
+    row = run.rows("from rpt_rank_agreement").set_index(["kind", "scope"]).loc[("context_size", "all")]
+    score = complete.groupby(["model", "n_context", "task"]).correct.mean().groupby(level=[0, 1]).mean()
+    part = score.unstack().round(12)
+    assert list(part.index) == ["m00", "m01", "m02", "m03"] and rounded(row.w, kendalls_w(part.to_numpy()))
+    assert (row.n_judges, row.n_models, row.n, row.n_asked) == (3, 4, len(complete), 5 * 240 * 3)
+    found = run.rows("from rpt_context_size").set_index(["model", "n_context"]).sort_index()
+    assert list(found.index) == [(f"m{n:02}", size) for n in range(5) for size in (2, 3, 4)]
+    assert (found.n_asked == 240).all() and (found.loc["m04"].n == 0).all()
+    assert set(found.loc["m04"].status) == {"not_estimable"}
+    for (model, size), row in found.loc[["m00", "m03"]].iterrows():
+        rows = complete[complete.model == model].set_index(["item_id", "n_context"]).sort_index()
+        at = rows.xs(size, level="n_context")
+        assert (row.n, row.n_templates, row.n_clusters) == (
+            len(at), at.template_key.nunique(), at.person_group.nunique())
+        change = at.correct - rows.xs(2, level="n_context").correct
+        for name, values in [("accuracy", at.correct), ("change", change)][:1 if size == 2 else 2]:
+            mean, error = two_way(values.to_numpy(float), np.zeros(len(at)), at.person_group, at.answer_cui_id)
+            assert rounded(row[name], mean) and rounded(row[f"{name}_low"], mean - Z * error)
+            assert rounded(row[f"{name}_high"], mean + Z * error)
+    assert found.change.isna().sum() == 7
+
+
+def test_a_judge_of_few_models_is_none(unqualified):
+    """Of source site two models were asked: the other sources still order five."""
+    asked = simulated(models=5, baselines=0, modes=("choice",))
+    asked = asked[(asked.source != "site") | asked.model.isin(["m00", "m01"])].reset_index(drop=True)
+    found = Run(unqualified, asked, build=["rpt_rank_agreement"]).rows("from rpt_rank_agreement").set_index("kind")
+    assert (found.n_judges["source"], found.n_models["source"], found.status["source"]) == (2, 5, "estimable")
+    assert found.n["source"] == found.n_asked["source"] == len(asked)
+
+
 # ---------------------------------------------------------------------------------- empty inputs
 
 
@@ -463,11 +537,12 @@ def test_reports_stand_on_little(unqualified, answered):
     asked = simulated(models=3, modes=("choice",), templates=60)
     asked = asked[:0] if answered == "nothing asked" else asked
     kept = np.arange(len(asked)) < (answered == "one answer")
-    run = Run(unqualified, asked, kept, build=[*REPORTS, "rpt_rank_agreement"])
+    run = Run(unqualified, asked, kept, build=[*REPORTS, "rpt_rank_agreement", "rpt_context_size"])
     for name in REPORTS[1:] + ["rpt_rank_agreement"]:
         found = run.rows(f"from {name}")
         assert (len(found) == 0) == (answered == "nothing asked"), name
         assert "estimable" not in set(found.status), name
+    assert len(run.rows("from rpt_context_size")) == 0
 
 
 def test_an_unanswered_baseline_request_is_seen(unqualified):

@@ -28,10 +28,11 @@ ITEM_LAYER = ("models/intermediate/items/", "models/intermediate/leakage/", "mod
 # The one list of models that may join gold to item text, with the reason. Those that make text are
 # looked at column by column below; everything under `leakage` judges and feeds no text.
 MAY_JOIN_GOLD_TO_TEXT = {
-    "int_template_scenario": "takes the template's triple, writes the events shown",
+    "int_form_scenario": "takes the template's triple, writes the events shown",
     "int_template_texts": "takes the template's number, writes the scenario",
     "int_rendered_items": "takes the template's needs_completion, writes items",
     "int_arm_option_keys": "puts a spare distractor in the answer's place; holds no text",
+    "int_context_sizes": "says who may be asked with more context; holds no text",
     "int_arm_scenarios": "takes person and subject of the template, writes scenarios of other arms",
     "int_scenario_concepts": "concepts of scenario events; holds no text",
     "int_context_critical_pairs": "options ruled out by context events; holds no text",
@@ -46,6 +47,7 @@ MAY_JOIN_GOLD_TO_TEXT = {
     "int_texts_to_score": "sets replies beside the answer and its rationale; read by scores alone",
     "int_subset_templates": "names templates, persons and answers; holds no text",
     "int_pooled_sources": "names the sources that scores are pooled over",
+    "rpt_accuracy": "counts scores and requests by source, which items name",
     "rpt_source_consistency": "compares scores of sources",
     "rpt_distractor_analysis": "counts who chose an option, and says which is the answer; holds no text",
     "rpt_leak_rules": "counts units",
@@ -68,6 +70,7 @@ MESSAGE_PARTS = {
     ("int_arm_scenarios", "scenario"), ("fct_item_options", "label"), ("fct_item_options", "option_letter"),
     ("int_arm_options", "label"), ("int_arm_options", "option_letter"), ("prompt_arms", "options"),
     ("answer_prompts", "text"), ("answer_prompts", "part"), ("prompt_arms", "scenario"),
+    ("int_question_texts", "question_unlisted"),
 }
 
 
@@ -183,7 +186,7 @@ def test_prompt_text_derives_from_scenario_question_and_options(lineage, item_la
     assert of_texts(problems(lineage, item_layer), "dim_items", "fct_prompts") == []
     # The walk does reach the raw files, so an empty list is no blindness.
     values, _ = lineage.trace("dim_items", "scenario")
-    assert {("int_template_scenario", "line"), ("fct_visit_events", "label")} <= values
+    assert {("int_form_scenario", "line"), ("fct_visit_events", "label")} <= values
     assert any(table.startswith("stg_mimic_iv__") for table, _ in values)
     assert lineage.trace("dim_items", "question")[0] == {
         ("int_rendered_items", "question"), ("int_question_texts", "question"), ("question_paraphrases", "text")}

@@ -1,5 +1,6 @@
 """Open-ended scores: texts compared through the step, and the report's errors against numpy."""
 
+import hashlib
 import importlib.util
 import math
 import random
@@ -10,9 +11,10 @@ import pandas
 import pytest
 from rouge_score import rouge_scorer
 
-from ehrbench import completions, score_texts
+from ehrbench import completions, doctor, embed, pipeline, recorded, score_texts
 from ehrbench.completions import TEXT_SCORE, TEXT_SCORES
 from ehrbench.engines import ModelSpec
+from ehrbench.errors import EhrbenchError
 
 MODEL = "vec"
 WORDS = "acute heart failure with Pneumonia, sepsis; renal 2 type insulin's is likely".split()
@@ -63,8 +65,8 @@ def stored(plan):
     ]
 
 
-def run(plan, limit=None):
-    return score_texts.score("synthetic", limit, plan.database, plan.store)
+def run(plan, limit=None, with_bertscore=True):
+    return score_texts.score("synthetic", limit, plan.database, plan.store, with_bertscore)
 
 
 def test_rouge_is_that_of_the_library_and_each_pair_is_scored_once(plan, pairs, monkeypatch):
@@ -110,17 +112,137 @@ def test_without_texts_or_libraries_there_is_one_line(plan, pairs, monkeypatch):
     assert run(plan) == 0
 
 
-def test_bertscore_of_the_embedded_model():
-    """Real where bert-score and the weights are installed; else the step says what is missing."""
-    spec = ModelSpec(model="all-MiniLM-L6-v2", weights="sentence-transformers/all-MiniLM-L6-v2")
-    why = score_texts.bert_problem(spec)
-    if why:
-        assert "install the extra" in why or "no weights" in why
-        return
-    same, near, far, blank = score_texts.Bert(spec).scores(
-        ["Heart failure", "Cardiac failure", "Table of contents", " "], ["Heart failure"] * 4
+def test_a_run_compares_what_it_can_and_says_once_what_it_cannot(plan, pairs, monkeypatch, capsys):
+    """ROUGE first, then BERTScore; what is missing is a line, or the end of a strict run."""
+    told, calls = set(), []
+
+    def missing(**options):
+        phases = pipeline.Phases()
+        moved = pipeline._score_missing(
+            "synthetic", plan.database, plan.store, phases, told, **options
+        )
+        return moved, [(name, said) for name, _, said in phases.rows]
+
+    def process(target, with_bertscore):
+        calls.append(with_bertscore)
+        return bool(run(plan, with_bertscore=with_bertscore))
+
+    monkeypatch.setattr(pipeline, "_score_process", process)
+    monkeypatch.setattr(score_texts, "Bert", Lengths)
+    monkeypatch.setattr(score_texts, "problem", lambda: "no rouge-score here")
+    assert missing() == missing() == (False, [])
+    line = "no text scores for 60 pairs of texts: no rouge-score here"
+    assert capsys.readouterr().out.count(line) == 1
+    with pytest.raises(EhrbenchError, match="get no text scores: no rouge-score here"):
+        missing(require_engine=True)
+
+    monkeypatch.setattr(score_texts, "problem", lambda: None)
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: "no bert-score here")
+    with pytest.raises(EhrbenchError, match="get no BERTScore: no bert-score here"):
+        missing(require_engine=True)
+    assert missing(with_bertscore=False) == (True, [("text scores (ROUGE)", "60 of 60 pairs")])
+    assert "BERTScore" not in capsys.readouterr().out
+    assert missing() == missing() == (False, [])
+    line = "no BERTScore for 60 pairs of texts: no bert-score here"
+    assert capsys.readouterr().out.count(line) == 1
+    pipeline.report("synthetic", plan.database, plan.store)
+    out = capsys.readouterr().out
+    assert "still missing: BERTScore of 60 pairs of texts" in out and "ROUGE" not in out
+
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: None)
+    phase = ("text scores (ROUGE, BERTScore by vec)", "60 of 60 pairs")
+    assert missing() == (True, [phase]) and missing(require_engine=True) == (False, [])
+    assert calls == [False, True]
+    pipeline.report("synthetic", plan.database, plan.store)
+    assert "still missing" not in capsys.readouterr().out
+
+
+def test_text_scores_are_recorded_and_installed(plan, pairs, monkeypatch, tmp_path):
+    """Those of today's pairs, each once, the one with a BERTScore."""
+    monkeypatch.setattr(score_texts, "Bert", Lengths)
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: None)
+    run(plan, limit=9, with_bertscore=False)
+    run(plan)
+    assert len(stored(plan)) == 69
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute("delete from int_texts_to_score where pair_key > 'k20'")
+    out, fresh = tmp_path / "out", tmp_path / "fresh"
+    out.mkdir()
+    kept = sorted(pairs)[:21]
+    assert recorded._export_text_scores(plan.database, plan.store, out) == [
+        {
+            "model": MODEL,
+            "revision": "r1",
+            "engine_versions": score_texts.versions(),
+            "pairs": 21,
+            "with_bertscore": 21,
+            "pair_keys_md5": hashlib.md5("\n".join(kept).encode()).hexdigest(),
+        }
+    ]
+    assert recorded.install(fresh, out) == 0
+    (shard,) = completions.shards(fresh)
+    assert shard.parent == fresh / TEXT_SCORES / MODEL
+    rows = completions.read_shard(shard, TEXT_SCORE).to_pylist()
+    assert [row["pair_key"] for row in rows] == kept
+    assert rows == sorted(
+        (row for row in stored(plan) if row["pair_key"] in kept and row["bertscore"] is not None),
+        key=lambda row: row["pair_key"],
     )
-    assert same == pytest.approx(1, abs=1e-3) and same > near > far and blank == 0
+    recorded.install(fresh, out)
+    assert completions.shards(fresh) == [shard]
+
+
+def test_a_recording_needs_every_text_score(plan, pairs, monkeypatch):
+    monkeypatch.setattr(pipeline, "_score_process", lambda target, with_bertscore: False)
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: "no bert-score here")
+    with pytest.raises(EhrbenchError, match="did not finish: no bert-score here"):
+        pipeline._record_text_scores(plan.database, plan.store)
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: None)
+    with pytest.raises(EhrbenchError, match="did not finish: see above"):
+        pipeline._record_text_scores(plan.database, plan.store)
+
+
+def test_doctor_says_whether_replies_can_be_compared(monkeypatch):
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: None)
+    assert doctor.check_text_scores().state == doctor.OK
+    monkeypatch.setattr(score_texts, "bert_problem", lambda spec: f"no weights of {spec.model}")
+    found = doctor.check_text_scores()
+    assert found.state == doctor.MISSING
+    assert found.text.endswith("; no BERTScore: no weights of all-MiniLM-L6-v2")
+    monkeypatch.setattr(score_texts, "problem", lambda: "no rouge-score here")
+    assert doctor.check_text_scores().text.startswith("no rouge-score here")
+
+
+@pytest.mark.engine
+def test_bertscore_is_the_same_in_any_company(tmp_path, monkeypatch):
+    """The embedded model, in a folder whose name bert-score would take for another kind of model.
+
+    Beside longer texts a pair whose words are all unlike would score higher by the padding.
+    """
+    spec = ModelSpec(model="all-MiniLM-L6-v2", weights="sentence-transformers/all-MiniLM-L6-v2")
+    if score_texts.bert_problem(spec):
+        pytest.skip(score_texts.bert_problem(spec))
+    models = tmp_path / "scibert-t5"
+    models.mkdir()
+    (models / spec.model).symlink_to(embed.weights_folder(spec.weights, spec.model))
+    monkeypatch.setenv("EHRBENCH_MODELS_DIR", str(models))
+    pairs = [
+        ("Heart failure", "Heart failure"),
+        ("Cardiac failure", "Heart failure"),
+        ("Table of contents", "Heart failure"),
+        ("Tax return", "Metoprolol was ordered during a hospital visit with heart failure."),
+        (" ", "Heart failure"),
+        ("gout " * 2000, "Lithium. Evidence from a curated relation: may_treat."),
+    ]
+    bert = score_texts.Bert(spec)
+    n_threads = bert._torch.get_num_threads()
+    found = bert.scores(*map(list, zip(*pairs, strict=True)))
+    assert bert._torch.get_num_threads() == n_threads
+    same, near, far, _, blank, long = found
+    assert (same, near) == pytest.approx((1, 0.919), abs=2e-3) and near > far
+    assert blank == 0 and 0 < long < 1
+    assert bert.scores(*map(list, zip(*pairs[::-1], strict=True))) == found[::-1]
+    assert [bert.scores([reply], [reference])[0] for reply, reference in pairs] == found
 
 
 # -------------------------------------------------------------------------------- the report

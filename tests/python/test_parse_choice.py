@@ -13,7 +13,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "fixtures" / "cases" / "mcq_extraction_cases.csv"
-MACROS = ("nfkc_ascii", "strip_reasoning", "parse_choice")
+MACROS = (
+    "nfkc_ascii", "norm_label", "leak_words", "strip_reasoning", "mark_reasoning", "parse_choice",
+    "parse_confidence", "says_phrase",
+)
 
 
 def render(call: str) -> str:
@@ -413,3 +416,135 @@ def test_strip_reasoning() -> None:
                 f"select {call} from (select ?::varchar as text)", [text]
             ).fetchone()[0]
             assert found == expected, text
+
+
+# reply, letter, confidence; the letter is that of the reply without its confidence
+CONFIDENCES = [
+    ("B, 80", "B", 0.8),
+    ("B 80%", "B", 0.8),
+    ("B (80)", "B", 0.8),
+    ("B (80%)", "B", 0.8),
+    ("(B) 80 %", "B", 0.8),
+    ("b: 80", "B", 0.8),
+    ("B - 0.8", "B", 0.8),
+    ("B\n80", "B", 0.8),
+    ("**B**, 80 per cent.", "B", 0.8),
+    ("Option B, 100", "B", 1),
+    ("Answer: B (80%)", "B", 0.8),
+    ("The answer is B, 80%.", "B", 0.8),
+    ("80% B", "B", 0.8),
+    ("80, B", "B", 0.8),
+    ("0.8 (B)", "B", 0.8),
+    ("A 5", "A", 0.05),
+    ("Answer: B. Confidence: 80", "B", 0.8),
+    ("Answer: B. Confidence: 80%.", "B", 0.8),
+    ("Answer: B\n**Confidence:** 87.5", "B", 0.875),
+    ("B, confidence 80", "B", 0.8),
+    ("B. Confidence level: 80 out of 100", "B", 0.8),
+    ("B with confidence 80/100", "B", 0.8),
+    ("Confidence: 80\nB", "B", 0.8),
+    ("Confidence (0 to 100): 80. Answer: B", "B", 0.8),
+    ("Answer: B. Confidence: 0,8", "B", 0.8),
+    ("Answer: B. Confidence: 1.0", "B", 1),
+    ("Answer: B. Confidence: 1", "B", 0.01),
+    ("Answer: B. Confidence: 0.9%", "B", 0.009),
+    ('{"answer": "B", "confidence": 0.9}', "B", 0.9),
+    ("I am 80% confident that the answer is B.", "B", 0.8),
+    ("B, and I am 90 percent sure.", "B", 0.9),
+    ("B with 90% confidence", "B", 0.9),
+    ("Answer: A. Confidence: 20. On reflection, answer B. Confidence: 70", "B", 0.7),
+    ("<think>Confidence: 10</think>B, 60", "B", 0.6),
+    ("<think>B, 60", None, None),
+    # none is stated
+    ("B", "B", None),
+    ("B. Sodium chloride 0.9%", "B", None),
+    ("B. Dextrose 5%\nIt treats 80% of cases.", "B", None),
+    ("Answer: B. Confidence: high", "B", None),
+    ("Answer: B. Confidence: 850", "B", None),
+    ("Answer: B. Confidence: 8/10", "B", None),
+    ("B, 180", "B", None),
+    ("80", None, None),
+    ("Confidence: 80", None, 0.8),
+    ("Vitamin B12", None, None),
+    ("", None, None),
+    (None, None, None),
+]
+
+
+def test_stated_confidence_and_its_letter() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("create table replies (n integer, completion varchar)")
+        connection.executemany("insert into replies values (?, ?)",
+                               [(n, text) for n, (text, *_) in enumerate(CONFIDENCES)])
+        stated = render("parse_confidence('completion')")
+        connection.execute(f"create table read as select *, {stated} as stated from replies")
+        choice = render("parse_choice('coalesce(stated.rest, completion)', '4')")
+        found = connection.execute(
+            f"select stated.confidence, {choice} from read order by n").fetchall()
+    wrong = [
+        (text, confidence, choice)
+        for (text, letter, expected), (confidence, choice) in zip(CONFIDENCES, found, strict=True)
+        if (choice["letter"], confidence and float(confidence)) != (letter, expected)
+    ]
+    assert not wrong
+    assert found[CONFIDENCES.index(("<think>B, 60", None, None))][1]["status"] == "truncated"
+
+
+# Replies without a letter: do they decline by any phrase of the lexicon?
+DECLINES = [
+    ("Insufficient information", True),
+    ("There isn't enough information: it cannot be determined.", True),
+    ("I can’t determine the answer.", True),
+    ("None of the options", True),
+    ("**None of the above.**", True),
+    ("Not enough information to tell", True),
+    ("The information given is not sufficient.", True),
+    ("No, not enough data!", True),
+    ("I don't know", True),
+    ("I cannot provide medical advice.", True),
+    ("More information is needed.", True),
+    ("The information is not insufficient.", False),
+    ("It is not true that there is insufficient information.", False),
+    ("None of the options is wrong.", False),
+    ("None of the options can be ruled out", False),
+    ("None of these drugs cause gout.", False),
+    ("Enough information is given: gout", False),
+    ("Metformin", False),
+    ("Renal insufficiency", False),
+    ("", False),
+]
+
+
+def test_replies_that_decline_in_words() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("create table replies (n integer, reply varchar)")
+        connection.executemany("insert into replies values (?, ?)",
+                               [(n, text) for n, (text, _) in enumerate(DECLINES)])
+        said, words = render("says_phrase('words', 'phrase')"), render("leak_words('reply')")
+        lexicon = f"read_csv('{ROOT / 'seeds' / 'hedge_lexicon.csv'}', all_varchar = true)"
+        found = connection.execute(f"""
+            select n, bool_or({said})
+            from (select n, {words} as words from replies)
+            cross join {lexicon} where kind in ('abstain', 'refuse', 'unlettered')
+            group by n order by n""").fetchall()
+    assert [(DECLINES[n], said) for n, said in found if said != DECLINES[n][1]] == []
+
+
+def test_own_markers_of_a_model() -> None:
+    cases = [
+        ("[[R]]Answer: A[[/R]] Answer: B", '["[[R]]", "[[/R]]"]', "B", "parsed"),
+        ("[[R]]Answer: A", '["[[R]]", "[[/R]]"]', None, "truncated"),
+        ("Answer: A[[/R]]C", '["[[R]]", "[[/R]]"]', "C", "parsed"),
+        ("[[R]]Answer: A[[/R]]", '["[[R]]", "[[/R]]"]', None, "empty"),
+        ("<think>A</think>D", '["[[R]]", "[[/R]]"]', "D", "parsed"),
+        ("[[R]]Answer: A[[/R]] Answer: B", None, "B", "parsed"),
+        ("## Thinking\nA?\n## Final Response\nB", '["## Thinking", "## Final Response"]', "B", "parsed"),
+    ]
+    with duckdb.connect() as connection:
+        marked = render("mark_reasoning('text', 'markers')")
+        choice = render("parse_choice('marked', '4')")
+        for text, markers, letter, status in cases:
+            found = connection.execute(
+                f"select {choice} from (select {marked} as marked from "
+                "(select ?::varchar as text, ?::varchar as markers))", [text, markers]).fetchone()[0]
+            assert (found["letter"], found["status"]) == (letter, status), text

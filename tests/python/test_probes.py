@@ -170,7 +170,7 @@ def check_norm(row, name, values, noise):
     """The interval of a figure that noise biases upward; values of the data first."""
     limit, top = np.quantile(noise[1:], 1 - TAIL), np.quantile(values[1:], 1 - TAIL)
     low = 0 if values[0] <= limit else max(0, min(values[0], 2 * values[0] - top, values[0] - noise[1:].mean()))
-    high = values[0] + Z * values[1:].std(ddof=1)
+    high = min(0.5 if name == "rstd" else 1, values[0] + Z * values[1:].std(ddof=1))
     for column, value in ((name, values[0]), (f"{name}_low", low), (f"{name}_high", high)):
         assert abs(float(row[column]) - value) < 6e-7, column
 
@@ -178,13 +178,9 @@ def check_norm(row, name, values, noise):
 # ------------------------------------------------------------------------------------ calibration
 
 
-def equal_mass(rows, confidence):
-    """Bins as numpy splits the sorted answers, ties by item."""
-    order = np.lexsort((rows.item_id, confidence))
-    bins = np.empty(len(rows), int)
-    for number, part in enumerate(np.array_split(order, BINS)):
-        bins[part] = number
-    return bins
+def equal_mass(confidence):
+    """Bins of equal mass by the middle of the ranks that tie, from 0."""
+    return np.floor((stats.rankdata(confidence) - 0.5) / len(confidence) * BINS + 1e-9).astype(int)
 
 
 @pytest.mark.parametrize(("mode", "arm", "kind", "column"), [
@@ -203,7 +199,7 @@ def test_calibration_is_that_of_numpy_and_scipy(run, drawn, mode, arm, kind, col
         assert (row.n, row.n_asked) == (len(rows), len(asked))
         for figure, values, bounds in (
                 ("mean_confidence", confidence, (0, 1)), ("accuracy", right, (0, 1)),
-                ("overconfidence", confidence - right, (-9, 9)), ("brier", (confidence - right) ** 2, (0, 1))):
+                ("overconfidence", confidence - right, (-1, 1)), ("brier", (confidence - right) ** 2, (0, 1))):
             check_mean(row, values, rows, bounds, mean=figure, low=f"{figure}_low", high=f"{figure}_high")
         assert abs(row.brier - brier_score_loss(right, confidence)) < 1e-9
         # An answer moves AUROC by its placement among the others.
@@ -216,23 +212,25 @@ def test_calibration_is_that_of_numpy_and_scipy(run, drawn, mode, arm, kind, col
         check(row, area, error_of(moves, rows), "auroc_low", "auroc_high", mean="auroc")
         # ECE, and its bootstrap by matrices.
         keys, table = drawn
-        bins, person = equal_mass(rows, confidence), np.searchsorted(keys, rows.person_group)
+        bins, person = equal_mass(confidence), np.searchsorted(keys, rows.person_group)
         gaps, n = np.zeros((len(keys), BINS)), np.bincount(person, minlength=len(keys))
         np.add.at(gaps, (person, bins), confidence - right)
         replicates = (table @ gaps) / (table @ n)[:, None]
-        own = sum(abs((confidence - right)[bins == b].mean()) * (bins == b).mean() for b in range(BINS))
+        own = sum(abs((confidence - right)[bins == b].sum()) / len(rows) for b in range(BINS))
         values = np.abs(replicates).sum(axis=1)
         assert abs(values[0] - own) < 1e-12
         check_norm(report.loc[(mode, arm, kind, task)], "ece", values, np.abs(replicates - replicates[0]).sum(axis=1))
 
 
-def test_bins_are_those_of_numpy(run):
+def test_bins_are_those_of_numpy(unqualified):
+    run = Run(unqualified, *simulated(templates=300))
     found = run.rows("rpt_calibration_bins")
     rows = run.scores[(run.scores["mode"] == "choice") & (run.scores.arm == "standard")
                       & run.scores.p_chosen.notna()].reset_index(drop=True)
-    bins = equal_mass(rows, rows.p_chosen.to_numpy(float))
+    bins = equal_mass(rows.p_chosen.to_numpy(float))
     found = found[(found["mode"] == "choice") & (found.task == "all") & (found.arm == "standard")].sort_values("bin")
-    assert found.bin.tolist() == list(range(1, BINS + 1)) and (found.n_asked == 150).all()
+    assert found.bin.tolist() == list(range(1, BINS + 1)) and (found.n_asked == 300).all()
+    assert (found.status == "estimable").all()
     for _, row in found.iterrows():
         part = rows[bins == row.bin - 1]
         mean = part.correct.mean()
@@ -243,6 +241,20 @@ def test_bins_are_those_of_numpy(run):
         if error > 0:
             assert abs(float(row.accuracy_low) - max(0, mean - Z * error)) < 6e-7
             assert abs(float(row.accuracy_high) - min(1, mean + Z * error)) < 6e-7
+
+
+@pytest.mark.parametrize("confidences", [[0.5], [0.8], [0.2, 0.9], [0.1, 0.5, 0.5, 0.5, 0.7]])
+def test_confidences_that_are_as_often_right_as_they_say_have_no_error(run, confidences):
+    """Equal confidences share a bin. Parted by item, a constant of 0.5 is off by what luck puts into a bin."""
+    rows = run.scores[(run.scores["mode"] == "choice") & (run.scores.arm == "standard")].copy()
+    rows = pd.concat([rows.assign(item_id=rows.item_id + part, template_key=rows.template_key + part) for part in "ab"])
+    draw, n = np.random.default_rng(8), 200 // len(confidences)
+    rows = rows.iloc[: n * len(confidences)].assign(p_chosen=np.repeat(confidences, n), chosen_position=1, task="dx")
+    right = [draw.permutation(np.arange(n) < round(confidence * n)) for confidence in confidences]
+    found = Run(run.sql, rows.assign(correct=np.concatenate(right).astype(int))).rows("rpt_calibration")
+    row = found[(found.confidence_kind == "option_probability") & (found.task == "all")].iloc[0]
+    assert (row.n, row.status, float(row.ece), float(row.ece_low)) == (n * len(confidences), "estimable", 0, 0)
+    assert abs(float(row.overconfidence)) < 1e-9 and 0 < float(row.ece_high) < 0.25
 
 
 # ---------------------------------------------------------------------------------- position bias
@@ -278,6 +290,19 @@ def test_position_bias_is_that_of_numpy(run, drawn):
     check_norm(row, "rstd", spread.std(axis=1), (spread - spread[0]).std(axis=1))
 
 
+def test_an_item_that_lacks_an_order_is_no_evidence_of_consistency(run):
+    """Items answered in three of four orders tell nothing of the fourth: the figures are those without them."""
+    cut = (run.scores.arm == "rotation_2") & (run.scores.item_id < "i0050")
+    figures = ["consistency", "all_correct", "rstd", "recall", "choice_share", "letter_prior"]
+    few, fewer = (Run(run.sql, scores, run.responses, asked=run.scores, replicates=40).rows("rpt_position_bias")
+                  for scores in (run.scores[~cut], run.scores[run.scores.item_id >= "i0050"]))
+    few, fewer = (found[found.figure.isin(figures)].sort_values(["figure", "place"]).reset_index(drop=True)
+                  for found in (few, fewer))
+    pd.testing.assert_frame_equal(few, fewer)
+    row = few[few.figure == "consistency"].iloc[0]
+    assert (row.n, row.n_asked, row.status) == (100, 150, "estimable")
+
+
 def test_letter_prior_and_debiasing_are_pride(run):
     found = run.rows("rpt_position_bias", "select * from figures").set_index(["figure", "place"])
     answers = run.scores[(run.scores["mode"] == "choice") & run.scores.arm.isin(list(ARMS)[:4])]
@@ -291,7 +316,7 @@ def test_letter_prior_and_debiasing_are_pride(run):
     debiased = (items[columns].astype(float).to_numpy() / priors.mean(axis=0)).argmax(axis=1) + 1 == items.gold_position
     check_mean(found.loc[("accuracy", 0)], items.correct, items)
     check_mean(found.loc[("accuracy_debiased", 0)], debiased, items)
-    check_mean(found.loc[("debiasing_gain", 0)], debiased.astype(int) - items.correct, items, (-9, 9))
+    check_mean(found.loc[("debiasing_gain", 0)], debiased.astype(int) - items.correct, items, (-1, 1))
     # The simulated letters have a prior: A is liked best and D least.
     assert priors.mean(axis=0).argmax() == 0 and priors.mean(axis=0).argmin() == 3
 
@@ -326,7 +351,7 @@ def test_run_noise_is_that_of_numpy(run):
     expected, run_square = components(table, np.ones(n))
     for figure, value in expected.items():
         assert abs(found.loc[figure]["mean"] - value) < 1e-9, figure
-    for figure, bounds in (("variance_item", (-9, 9)), ("variance_residual", (0, 1))):
+    for figure, bounds in (("variance_item", (0, 0.25)), ("variance_residual", (0, 0.25))):
         step, moves = 1e-5, np.empty(n)
         for item in range(n):
             ends = [components(table, np.ones(n) + sign * step * (np.arange(n) == item))[0][figure] for sign in (1, -1)]
@@ -337,7 +362,9 @@ def test_run_noise_is_that_of_numpy(run):
     ends = run_square * 2 / stats.chi2.ppf([stats.norm.cdf(Z), stats.norm.cdf(-Z)], 2)
     assert np.abs(found.loc["accuracy_sd"][["low", "high"]].astype(float) - np.sqrt(ends / n)).max() < 1e-9
     residual = expected["variance_residual"]
-    assert np.abs(found.loc["variance_run"][["low", "high"]].astype(float) - (ends - residual) / n).max() < 1e-9
+    ends = np.clip((ends - residual) / n, 0, 0.25)
+    assert found.loc["variance_run"].low == min(ends[0], expected["variance_run"])
+    assert abs(found.loc["variance_run"].high - ends[1]) < 1e-9
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4, 5, 10, 31])
@@ -369,7 +396,7 @@ def test_abstention_is_that_of_numpy(run):
         check_mean(found.loc[(arm, "accuracy")], rows.correct, rows)
         for cost in VARS["abstention_penalties"]:
             values = penalty(rows, 1 / 3 if cost == "chance" else cost)
-            check_mean(found.loc[(arm, f"penalty_{cost}")], values, rows, (-99, 99))
+            check_mean(found.loc[(arm, f"penalty_{cost}")], values, rows, (-1 / 3 if cost == "chance" else -cost, 1))
         if arm != "standard":
             check_mean(found.loc[(arm, "abstain_rate")], rows.abstained, rows)
         if arm in ("gold_removed", "no_scenario"):
@@ -414,6 +441,7 @@ def test_reports_survive_next_to_nothing(run, rows):
         assert len(found) > 0 or (report, rows) == ("rpt_calibration_bins", 0)
         assert (found.n <= found.n_asked).all() and (found.n_asked > 0).all()
         assert (found.status == "not_estimable").all()
+        assert found.filter(regex="^estimate|_(low|high)$").isna().all(axis=None)
         assert len(found) == lengths.get(report, len(found))
     nothing = Run(run.sql, run.scores.iloc[:0], run.responses.iloc[:0], replicates=40)
     assert all(nothing.rows(report).empty for report in REPORTS)
@@ -431,9 +459,8 @@ def test_where_there_are_no_probabilities_the_report_says_so(run):
     assert (found[found.confidence_kind == "option_probability"].reason == "no_confidence").all()
     part = Run(run.sql, run.scores[run.scores.arm != "rotation_2"], run.responses, asked=run.scores, replicates=40)
     found = part.rows("rpt_position_bias").set_index(["figure", "place"])
-    assert found.loc[("consistency", 0)].n == 150
-    for figure in (("rstd", 0), ("recall", 1), ("choice_share", 2), ("letter_prior", 2), ("accuracy_debiased", 0),
-                   ("all_correct", 0)):
+    for figure in (("consistency", 0), ("rstd", 0), ("recall", 1), ("choice_share", 2), ("letter_prior", 2),
+                   ("accuracy_debiased", 0), ("all_correct", 0)):
         assert found.loc[figure].reason == "no_permutations" and found.loc[figure].n == 0
 
 

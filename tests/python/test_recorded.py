@@ -1,14 +1,14 @@
 """The completions that ship with the project still answer today's prompts."""
 
 from ehrbench import completions, recorded
-from ehrbench.completions import VECTOR
+from ehrbench.completions import TEXT_SCORE, VECTOR
 
 
 def test_recorded_completions_ship_within_their_size():
     found = recorded.files()
     assert set(found) == set(completions.STAGES), "make record makes them"
     known = recorded.manifest()
-    others = [recorded.vectors_file(), recorded.runs_file()]
+    others = [recorded.vectors_file(), recorded.text_scores_file(), recorded.runs_file()]
     shipped = [*found.values(), *filter(None, others)]
     assert sum(path.stat().st_size for path in shipped) <= recorded.MAX_BYTES
     for stage, path in found.items():
@@ -28,6 +28,29 @@ def test_recorded_vectors_are_what_the_manifest_says():
         assert {row["revision"] for row in rows if row["model"] == line["model"]} == {
             line["revision"]
         }
+
+
+def test_recorded_text_scores_are_what_the_manifest_says():
+    file = recorded.text_scores_file()
+    assert file is not None, "make record makes them"
+    rows = completions.read_shard(file, TEXT_SCORE).to_pylist()
+    [line] = recorded.manifest()["text_scores"]
+    keys = [row["pair_key"] for row in rows]
+    assert keys == sorted(set(keys)) and len(keys) == line["pairs"] == line["with_bertscore"]
+    assert {(row["model"], row["revision"]) for row in rows} == {(line["model"], line["revision"])}
+    for row in rows:
+        assert 0 <= row["rouge_l"] <= row["rouge_1"] <= 1 and -1 <= row["bertscore"] <= 1
+
+
+def test_every_open_ended_reply_has_its_recorded_scores(synthetic_build):
+    missing = synthetic_build.rows(
+        "select count(*) from fct_open_scores where rouge_1 is null or bertscore is null"
+    )[0][0]
+    assert missing == 0, f"{missing} open-ended replies have no recorded text scores: make record"
+    shown = synthetic_build.rows(
+        "select distinct bertscore_model from rpt_open_ended where n > 0"
+    )
+    assert len(shown) == 1 and shown[0][0].startswith("all-MiniLM-L6-v2 ")
 
 
 def test_every_text_has_its_recorded_vector(synthetic_build):

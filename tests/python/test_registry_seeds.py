@@ -12,7 +12,9 @@ from ehrbench.engines.base import SAMPLING_KEYS
 
 ROOT = Path(__file__).parents[2]
 MODES = {"json", "choice", "logprobs", "free", "free_choice", "cloze"}
-CHECKLISTS = {"reporting_tripod_llm": 49, "reporting_medcheck": 9}
+CHECKLISTS = {"reporting_tripod_llm": 49, "reporting_medcheck": 29}
+MEDCHECK_CRITERIA = 46
+MODELS_OF_THE_PAPER = 31
 
 
 def seed(name: str) -> list[dict[str, str]]:
@@ -21,9 +23,22 @@ def seed(name: str) -> list[dict[str, str]]:
 
 
 def known_names() -> set[str]:
-    """Names of models, seeds and queries."""
-    files = [*ROOT.glob("models/**/*.sql"), *ROOT.glob("seeds/*.csv"), *ROOT.glob("analyses/*.sql")]
-    return {file.stem for file in files}
+    """Names of models, seeds, queries and singular tests."""
+    patterns = ["models/**/*.sql", "seeds/*.csv", "analyses/*.sql", "tests/**/*.sql"]
+    return {file.stem for pattern in patterns for file in ROOT.glob(pattern)}
+
+
+def wrong_places(rows: list[dict[str, str]]) -> list[str]:
+    """Places of a checklist that do not exist, and claims that name no place."""
+    known = known_names()
+    wrong = [
+        f"{row['topic']}: {place}"
+        for row in rows
+        for place in row["found_in"].split()
+        if place not in known and not (ROOT / place).is_file()
+    ]
+    claims = [row for row in rows if row["status"] in ("done", "partly")]
+    return wrong + [f"{row['topic']}: no place" for row in claims if not row["found_in"]]
 
 
 def wrong_settings(row: dict[str, str]) -> list[str]:
@@ -60,29 +75,41 @@ def test_every_named_model_of_the_paper_has_a_row() -> None:
     unknown = seed("models_unknown")
     named = [name for row in unknown for name in row["named"].split()]
     assert len(named) == sum(int(row["n_named"]) for row in unknown) == 17
+    assert len(named) + sum(int(row["n_unnamed"]) for row in unknown) == MODELS_OF_THE_PAPER
     found = re.findall(r"paper: ([\w.-]+\w)", "\n".join(row["comment"] for row in seed("models")))
     assert sorted(set(named) - set(found)) == []
 
 
 @pytest.mark.parametrize("name", CHECKLISTS)
 def test_checklists_name_what_exists(name: str) -> None:
-    rows, known = seed(name), known_names()
+    rows = seed(name)
     assert len(rows) == CHECKLISTS[name]
-    missing = [
-        (row["topic"], place)
-        for row in rows
-        for place in row["found_in"].split()
-        if place not in known and not (ROOT / place).is_file()
+    assert wrong_places(rows) == []
+
+
+def test_wrong_places_are_seen() -> None:
+    rows = [
+        {"topic": "a", "status": "done", "found_in": "rpt_leaderboard rpt_gone README.md gone.md"},
+        {"topic": "b", "status": "partly", "found_in": ""},
+        {"topic": "c", "status": "not done", "found_in": ""},
     ]
-    assert missing == []
-    assert [row["topic"] for row in rows if row["status"] == "done" and not row["found_in"]] == []
+    assert wrong_places(rows) == ["a: rpt_gone", "a: gone.md", "b: no place"]
+
+
+def test_medcheck_says_how_much_is_not_assessed() -> None:
+    rows = seed("reporting_medcheck")
+    numbers = [int(row["item"]) for row in rows if row["item"]]
+    assert len(numbers) == len(set(numbers)) and max(numbers) <= MEDCHECK_CRITERIA
+    rest = [row["topic"] for row in rows if row["status"] == "not assessed"]
+    assert len(rest) == 1
+    assert re.match(r"\d+", rest[0])[0] == str(MEDCHECK_CRITERIA - len(rows) + 1)
 
 
 def test_hedge_phrases_are_folded() -> None:
     rows = seed("hedge_lexicon")
     assert [r["phrase"] for r in rows if not re.fullmatch(r"[a-z0-9]+( [a-z0-9]+)*", r["phrase"])] == []
-    weights = {kind: {float(row["weight"]) for row in rows if row["kind"] == kind}
-               for kind in ("hedge", "abstain", "certainty")}
-    assert weights["abstain"] == {1.0}
-    assert min(weights["hedge"]) > 0 and max(weights["hedge"]) < 1
-    assert max(weights["certainty"]) < 0
+
+
+def test_reasoning_markers_are_an_opening_and_a_closing_one() -> None:
+    pairs = [json.loads(row["strip_markers"]) for row in seed("models") if row["strip_markers"]]
+    assert pairs and all(len(pair) == 2 and all(pair) and pair[0] != pair[1] for pair in pairs)

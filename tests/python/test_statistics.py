@@ -33,6 +33,11 @@ INPUTS = """
 create or replace table int_headline_scores as from fct_scores;
 create or replace table int_headline_asked as select model, mode, task, source, n_options,
     cast(count(*) as integer) as n_asked from fct_scores group by all;
+create or replace table int_answer_requests as select model, mode, task, n_options, item_id, arm, repetition,
+    'mcq' as format from fct_scores;
+create or replace table int_pooled_requests as select model, mode, template_key, item_id, repetition,
+    true as is_headline from fct_scores;
+create or replace table dim_items as select distinct item_id, source from fct_scores;
 create or replace table int_subset_templates as select distinct template_key, source, task, n_options,
     person_group, answer_cui_id from fct_scores;
 create or replace table int_pooled_sources as select distinct source, true as is_pooled from fct_scores;
@@ -177,8 +182,9 @@ def test_accuracy_by_cell_is_that_of_numpy(run):
             row = found.loc[(source, *keys)]
             assert abs(float(row.accuracy) - mean) <= 5.1e-7
             assert abs(float(row.accuracy_low) - max(0, mean - Z * error)) <= 5.1e-7
-            assert (row.n, row.n_templates, row.n_clusters, row.n_answers) == (
-                len(rows), rows.template_key.nunique(), rows.person_group.nunique(), rows.answer_cui_id.nunique())
+            assert (row.n, row.n_asked, row.n_templates, row.n_clusters, row.n_answers) == (
+                len(rows), len(rows),
+                rows.template_key.nunique(), rows.person_group.nunique(), rows.answer_cui_id.nunique())
 
 
 # ----------------------------------------------------------------------------------- differences
@@ -226,8 +232,23 @@ def test_differences_are_on_common_items(run):
     """Two models that lack other items each; the third lacks none."""
     scores = run.scores[run.scores["mode"] == "choice"]
     lost = ((scores.model == "m000") & (scores.index % 7 == 0)) | ((scores.model == "m001") & (scores.index % 5 == 0))
-    partial = Run(run.sql, scores[~lost], ["rpt_model_differences"])
-    check_differences(partial.rows("from rpt_model_differences"), scores[~lost])
+    partial = Run(run.sql, scores[~lost])
+    partial.connection.register("every", scores[["model", "mode", "template_key", "item_id", "repetition"]])
+    partial.connection.execute(
+        "create or replace table int_pooled_requests as select *, true as is_headline from every")
+    partial.build("rpt_model_differences")
+    found = partial.rows("from rpt_model_differences")
+    check_differences(found, scores[~lost])
+    assert (found.n_asked == scores.item_id.nunique()).all()
+
+
+def test_persons_all_alone_in_a_task_leave_no_interval(run):
+    """One person has all templates of dx: there is a difference, and no telling how sure."""
+    scores = run.scores[run.scores["mode"] == "choice"]
+    scores = scores.assign(person_group=np.where(scores.task == "dx", "one", scores.person_group))
+    found = Run(run.sql, scores, ["rpt_model_differences"]).rows("from rpt_model_differences")
+    assert found.difference.notna().all() and (found.status == "estimable").all()
+    assert found[["difference_low", "difference_high", "standard_error", "p_value"]].isna().all(axis=None)
 
 
 # ------------------------------------------------------------------------- correlation of templates
@@ -415,9 +436,18 @@ def test_a_model_with_few_answers_shrinks_no_other(run):
 def test_reports_survive_next_to_nothing(run, rows):
     few = Run(run.sql, run.scores[:rows], ())
     few.connection.execute("insert into int_headline_asked values ('waiting', 'choice', 'dx', 'iv', 4, 7)")
+    few.connection.execute("""
+        insert into int_answer_requests select 'waiting', 'choice', 'dx', 4, 'w', 'standard', 1, 'mcq' from range(7);
+        insert into int_pooled_requests select model, 'choice', 't', 'w', 1, true
+            from (values ('waiting'), ('waits')) as v (model);
+        insert into dim_items values ('w', 'iv')""")
     few.build(*REPORTS)
     found = few.rows("from rpt_leaderboard where model = 'waiting'")
     assert (found.n[0], found.n_asked[0], found.overall_status[0]) == (0, 7, "not_estimable")
+    found = few.rows("from rpt_accuracy where model = 'waiting' and source = 'iv'")
+    assert (len(found), found.n[0], found.n_asked[0], found.status[0]) == (1, 0, 7, "not_estimable")
+    found = few.rows("from rpt_model_differences where second_model = 'waits' and first_model = 'waiting'")
+    assert (len(found), found.n[0], found.n_asked[0], found.status[0]) == (1, 0, 1, "not_estimable")
     assert few.rows("select count(*) as n from rpt_power where scope = 'overall'").n[0] == 2
 
 

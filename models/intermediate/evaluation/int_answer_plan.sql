@@ -20,6 +20,7 @@ answer_prompts as (
 
 {{ plan_requests('answer_prompts', 'answers', 'task', ['n_options'],
     carry=['item_id', 'template_key', 'format', 'arm', 'task', 'n_options', 'n_letters'],
-    draw_key='draw_key', match={'format': 'mcq', 'arm': 'standard'}) }}
+    draw_key='draw_key', match={'format': 'mcq', 'arm': 'standard'}, kind_columns=['format'],
+    first=['is_copy']) }}
 
 select * from planned

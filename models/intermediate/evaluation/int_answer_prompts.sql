@@ -12,6 +12,22 @@ items as (
 
 ),
 
+source_overlaps as (
+
+    select * from {{ ref('source_overlaps') }}
+
+),
+
+-- Pooled figures leave these out.
+copies as (
+
+    select distinct source_overlaps.source
+    from source_overlaps
+    inner join items
+        on source_overlaps.derived_from = items.source
+
+),
+
 eligible as (
 
     select
@@ -22,10 +38,13 @@ eligible as (
         items.format,
         items.template_key,
         items.task,
-        items.n_options
+        items.n_options,
+        copies.source is not null as is_copy
     from prompts
     inner join items
         on prompts.item_id = items.item_id
+    left join copies
+        on items.source = copies.source
     where items.released
         and items.in_subset
 
@@ -68,7 +87,8 @@ answer_prompts as (
         asked_once.template_key,
         asked_once.task,
         asked_once.n_options,
-        asked_once.n_letters
+        asked_once.n_letters,
+        asked_once.is_copy
     from asked_once
     left join standard_prompts
         on asked_once.item_id = standard_prompts.item_id

@@ -12,7 +12,8 @@ followups as (
 
 ),
 
--- A follow-up is a request of its own: another free reply makes another one.
+-- A follow-up is a request of its own: another free reply makes another one. Before the reply is
+-- there it waits under the key of the plan.
 requests as (
 
     select
@@ -36,12 +37,11 @@ requests as (
         plan.task,
         plan.n_options,
         plan.n_letters,
-        plan.plan_rank
+        plan.plan_rank,
+        plan.mode = 'free_choice' and followups.plan_key is null as is_waiting
     from plan
     left join followups
         on plan.request_key = followups.plan_key
-    where plan.mode <> 'free_choice'
-        or followups.plan_key is not null
 
 )
 

@@ -36,6 +36,18 @@ lines as (
 
 ),
 
+context_sizes as (
+
+    select * from {{ ref('int_context_sizes') }}
+
+),
+
+form_lines as (
+
+    select * from {{ ref('int_form_scenario') }}
+
+),
+
 mappings as (
 
     select
@@ -113,6 +125,34 @@ parts as (
     inner join lines
         on shown.template_key = lines.template_key
     group by shown.template_key
+
+),
+
+-- Every size shows the events of the one before it and one more.
+sizes as (
+
+    select cast(generate_series as integer) as n_context
+    from generate_series({{ var('context_events') }} + 1, {{ var('max_context_events') }})
+
+),
+
+wide_lines as (
+
+    select
+        context_sizes.template_key,
+        sizes.n_context,
+        string_agg(
+            form_lines.line, chr(10) order by form_lines.order_key, form_lines.event_key
+        ) as scenario
+    from context_sizes
+    inner join form_lines
+        on context_sizes.wide_key = form_lines.template_key
+    inner join sizes
+        on form_lines.context_position <= sizes.n_context
+    where context_sizes.reason is null
+    group by
+        context_sizes.template_key,
+        sizes.n_context
 
 ),
 
@@ -288,19 +328,13 @@ supporting_an_option as (
 
 ),
 
-{% for kind, refused in [
-    ('shuffled', ['showing_an_option']),
-    ('twin', ['showing_an_option', 'supporting_an_option']),
-] -%}
-{{ kind }}_taken as (
+shuffled_taken as (
 
     select candidates.*
     from candidates
-    {%- for pairs in refused %}
-    anti join {{ pairs }}
-        on candidates.template_key = {{ pairs }}.template_key
-        and candidates.donor_key = {{ pairs }}.donor_key
-    {%- endfor %}
+    anti join showing_an_option
+        on candidates.template_key = showing_an_option.template_key
+        and candidates.donor_key = showing_an_option.donor_key
     qualify row_number() over (
         partition by candidates.template_key
         order by candidates.step
@@ -308,6 +342,27 @@ supporting_an_option as (
 
 ),
 
+-- Another donor than the shuffled arm's where there is one: equal prompts would be asked once.
+twin_taken as (
+
+    select candidates.*
+    from candidates
+    anti join showing_an_option
+        on candidates.template_key = showing_an_option.template_key
+        and candidates.donor_key = showing_an_option.donor_key
+    anti join supporting_an_option
+        on candidates.template_key = supporting_an_option.template_key
+        and candidates.donor_key = supporting_an_option.donor_key
+    left join shuffled_taken
+        on candidates.template_key = shuffled_taken.template_key
+    qualify row_number() over (
+        partition by candidates.template_key
+        order by candidates.scenario = shuffled_taken.scenario, candidates.step
+    ) = 1
+
+),
+
+{% for kind in ['shuffled', 'twin'] -%}
 {{ kind }} as (
 
     select
@@ -358,6 +413,19 @@ united as (
         context_lines as scenario,
         case when context_lines is null then 'no_context_events' end as reason
     from parts
+
+    union all
+
+    select
+        context_sizes.template_key,
+        concat('context_', sizes.n_context) as kind,
+        wide_lines.scenario,
+        context_sizes.reason
+    from context_sizes
+    cross join sizes
+    left join wide_lines
+        on context_sizes.template_key = wide_lines.template_key
+        and sizes.n_context = wide_lines.n_context
 
 )
 

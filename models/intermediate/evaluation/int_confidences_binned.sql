@@ -1,5 +1,7 @@
 -- Answers with a confidence and the bin that it falls into: bins of equal mass within what is
--- reported together. One option count alone, because what a confidence can be depends on it.
+-- reported together, answers of equal confidence in one bin: that of the middle of their ranks.
+-- Parted, each part would be off by chance, and a constant that is right as often as it says would
+-- have an error. One option count alone, because what a confidence can be depends on it.
 with
 
 scores as (
@@ -67,22 +69,59 @@ confidences as (
 
 ),
 
-binned as (
+-- Twice the middle rank of those that tie, from 1, less 1: a whole number below twice their count.
+ranked as (
 
     select
         *,
-        cast(ntile({{ var('calibration_bins') }}) over (
+        2 * rank() over in_order - 2 + count(*) over (
+            partition by
+                model,
+                mode,
+                arm,
+                confidence_kind,
+                task,
+                confidence
+        ) as doubled_rank,
+        count(*) over (
             partition by
                 model,
                 mode,
                 arm,
                 confidence_kind,
                 task
-            order by
-                confidence,
-                item_id
-        ) as integer) as bin
+        ) as n_answers
     from confidences
+    window in_order as (
+        partition by
+            model,
+            mode,
+            arm,
+            confidence_kind,
+            task
+        order by confidence
+    )
+
+),
+
+binned as (
+
+    select
+        model,
+        mode,
+        arm,
+        confidence_kind,
+        task,
+        item_id,
+        template_key,
+        person_group,
+        answer_cui_id,
+        correct,
+        confidence,
+        cast(
+            doubled_rank * {{ var('calibration_bins') }} // (2 * n_answers) + 1 as integer
+        ) as bin
+    from ranked
 
 )
 

@@ -22,6 +22,12 @@ completions as (
 
 ),
 
+models as (
+
+    select * from {{ ref('models') }}
+
+),
+
 wordings as (
 
     select * from {{ ref('answer_prompts') }}
@@ -35,7 +41,10 @@ replied as (
         plan.request_key as plan_key,
         prompts.messages,
         coalesce(
-            nullif(trim({{ strip_reasoning('completions.text') }}), ''), completions.text
+            nullif(trim({{ strip_reasoning(
+                mark_reasoning('completions.text', 'models.strip_markers')
+            ) }}), ''),
+            completions.text
         ) as reply,
         wordings.text as followup
     from plan
@@ -52,6 +61,8 @@ replied as (
         and plan.arm = prompts.arm
     inner join wordings
         on plan.format = wordings.format
+    left join models
+        on plan.model = models.model
     where plan.mode = 'free_choice'
 
 ),

@@ -2,8 +2,9 @@
 -- proposed something count, and of each generator as many triples as the one with fewest has there,
 -- by one md5 order for all: what two generators share stays shared. A generator with next to no
 -- triples takes no part, since it would leave none of the others. Context events do not depend on
--- the generator; the caps on templates act on all generators together, so what comes after them may
--- favour one. Grain: triple × generator.
+-- the generator. The caps on templates act here on each generator alone, in one md5 order: in the
+-- benchmark they act on all together, and what only a model proposes comes last there. A template
+-- that fell to them there has no items, so nobody answers it. Grain: triple × generator.
 with
 
 generated as (
@@ -40,13 +41,10 @@ verdicts as (
 
 ),
 
-templates as (
+candidates as (
 
-    select
-        template_key,
-        triple_id,
-        answer_cui_id
-    from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_candidates') }}
+    where reason is null
 
 ),
 
@@ -146,24 +144,45 @@ ordered as (
 
 ),
 
+chosen as (
+
+    select * from ordered
+    where place <= n_wanted
+
+),
+
+chosen_candidates as (
+
+    select
+        chosen.generator,
+        candidates.*
+    from chosen
+    inner join candidates
+        on chosen.triple_id = candidates.triple_id
+
+),
+
+{{ template_caps('capped', 'chosen_candidates', by=['generator']) }},
+
 generator_triples as (
 
     select
-        ordered.triple_id,
-        ordered.generator,
-        ordered.task,
-        ordered.person_group,
-        coalesce(ordered.object_cui_id, 0) as object_cui_id,
+        chosen.triple_id,
+        chosen.generator,
+        chosen.task,
+        chosen.person_group,
+        coalesce(chosen.object_cui_id, 0) as object_cui_id,
         cast(coalesce(verdicts.verdict = 'accepted', false) as integer) as is_accepted,
         cast(coalesce(verdicts.kb_verdict = 'accepted', false) as integer) as is_kb_accepted,
-        templates.template_key,
-        coalesce(templates.answer_cui_id, 0) as answer_cui_id
-    from ordered
+        capped.template_key,
+        coalesce(capped.answer_cui_id, 0) as answer_cui_id
+    from chosen
     left join verdicts
-        on ordered.triple_id = verdicts.triple_id
-    left join templates
-        on ordered.triple_id = templates.triple_id
-    where ordered.place <= ordered.n_wanted
+        on chosen.triple_id = verdicts.triple_id
+    left join capped
+        on chosen.triple_id = capped.triple_id
+        and chosen.generator = capped.generator
+        and capped.cap_reason is null
 
 )
 

@@ -335,19 +335,22 @@ intervals as (
         errors.n_cells,
         errors.mean,
         errors.total_error,
-        -- Above blind guessing a figure may be below zero.
+        -- Above blind guessing a figure may be below zero, by as much as being always wrong.
         case
             when errors.total_error is null then null
-            when judged.figure = 'chance_corrected'
-                then errors.mean - {{ var('interval_z') }} * errors.total_error
+            when judged.figure = 'chance_corrected' then least(errors.mean, greatest(
+                {{ -1 / (var('item_option_counts') | min - 1) }},
+                errors.mean - {{ var('interval_z') }} * errors.total_error
+            ))
             else {{ clustered_interval(
                 'errors.mean', 'errors.total_error', 'errors.n_persons', 'low'
             ) }}
         end as low,
         case
             when errors.total_error is null then null
-            when judged.figure = 'chance_corrected'
-                then errors.mean + {{ var('interval_z') }} * errors.total_error
+            when judged.figure = 'chance_corrected' then greatest(errors.mean, least(
+                1.0, errors.mean + {{ var('interval_z') }} * errors.total_error
+            ))
             else {{ clustered_interval(
                 'errors.mean', 'errors.total_error', 'errors.n_persons', 'high'
             ) }}

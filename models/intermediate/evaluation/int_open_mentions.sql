@@ -1,7 +1,7 @@
 -- Concepts that a reply names. A sentence is cut into its runs of words, which are looked up among
 -- the folded names by equality; where one name lies within a longer one, the longer one counts.
 -- What is denied ("no sign of sepsis") is named all the same. Grain: reply × place × concept.
-{%- set start_letters = 12 %}
+{%- set start_letters = var('open_start_letters') %}
 
 with
 

@@ -20,6 +20,12 @@ requests as (
 
 ),
 
+models as (
+
+    select * from {{ ref('models') }}
+
+),
+
 lexicon as (
 
     select * from {{ ref('hedge_lexicon') }}
@@ -29,10 +35,14 @@ lexicon as (
 stripped as (
 
     select
-        request_key,
-        parse_status,
-        coalesce({{ strip_reasoning('raw_completion') }}, '') as reply
+        responses.request_key,
+        responses.parse_status,
+        coalesce({{ strip_reasoning(
+            mark_reasoning('responses.raw_completion', 'models.strip_markers')
+        ) }}, '') as reply
     from responses
+    left join models
+        on responses.model = models.model
 
 ),
 
@@ -77,7 +87,7 @@ phrases_counted as (
     select
         reply_key,
         count(*) filter (where kind = 'hedge') as n_hedges,
-        count(*) filter (where kind = 'abstain') as n_abstentions
+        count(*) filter (where kind in ('abstain', 'refuse')) as n_abstentions
     from phrases_found
     group by reply_key
 

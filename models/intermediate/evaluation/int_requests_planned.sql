@@ -17,6 +17,7 @@ extraction_prompts as (
 answer_requests as (
 
     select * from {{ ref('int_answer_requests') }}
+    where not is_waiting
 
 ),
 

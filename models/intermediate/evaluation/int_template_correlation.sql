@@ -141,7 +141,8 @@ final as (
     select
         correlations.model,
         correlations.mode,
-        cast(round(correlations.icc, 12) as decimal(18, 12)) as icc,
+        -- Few pairs can say more than 1, which no correlation is.
+        cast(round(greatest(-1.0, least(1.0, correlations.icc)), 12) as decimal(18, 12)) as icc,
         case when correlations.n_persons >= 2 then cast(round(sqrt(
             squares_summed.squares * correlations.n_persons / (correlations.n_persons - 1)
         ) / 1e15, 12) as decimal(18, 12)) end as standard_error

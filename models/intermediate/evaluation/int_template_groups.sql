@@ -1,6 +1,12 @@
 -- Which subgroup each template of the evaluation subset belongs to. Grain: template × grouping;
 -- templates that a grouping cannot place have no row in it. Groups with fewer than
--- subgroup_min_persons persons are pooled, so that no report singles them out.
+-- subgroup_min_persons persons are pooled, so that no report singles them out; how well a fact is
+-- known or how common an answer is says nothing about a person. Groups without a place in the order
+-- of their grouping (unknown, small groups) have none.
+{%- set is_shown %}
+persons_counted.n_persons >= {{ var('subgroup_min_persons') }}
+            or grouped.grouping in ('answer_frequency', 'evidence')
+{%- endset %}
 with
 
 subset as (
@@ -170,7 +176,7 @@ grouped as (
         placed.person_group,
         'age' as grouping,
         coalesce(bands.band, 'unknown') as subgroup,
-        coalesce(bands.band_order, 98) as subgroup_order
+        bands.band_order as subgroup_order
     from placed
     left join bands
         on bands.grouping = 'age'
@@ -197,7 +203,7 @@ grouped as (
         'answer_chapter' as grouping,
         coalesce(chapters.chapter, concat('no ICD chapter: ', placed.answer_event_type))
             as subgroup,
-        case when chapters.chapter is null then 98 else 0 end as subgroup_order
+        case when chapters.chapter is not null then 0 end as subgroup_order
     from placed
     left join chapters
         on placed.code_system = chapters.code_system
@@ -269,18 +275,13 @@ persons_counted as (
 
 ),
 
--- How well a fact is known or how common an answer is says nothing about a person.
 pooled as (
 
     select
         grouped.template_key,
         grouped.grouping,
-        case when persons_counted.n_persons < {{ var('subgroup_min_persons') }}
-            and grouped.grouping not in ('answer_frequency', 'evidence')
-            then 'small groups' else grouped.subgroup end as subgroup,
-        cast(case when persons_counted.n_persons < {{ var('subgroup_min_persons') }}
-            and grouped.grouping not in ('answer_frequency', 'evidence')
-            then 9999 else grouped.subgroup_order end as integer) as subgroup_order
+        case when {{ is_shown }} then grouped.subgroup else 'small groups' end as subgroup,
+        cast(case when {{ is_shown }} then grouped.subgroup_order end as integer) as subgroup_order
     from grouped
     inner join persons_counted
         on grouped.grouping = persons_counted.grouping

@@ -9,6 +9,12 @@ requests as (
 
 ),
 
+models as (
+
+    select * from {{ ref('models') }}
+
+),
+
 completions as (
 
     select * from {{ ref('int_completions_latest') }} where stage = 'extraction'
@@ -26,11 +32,16 @@ replies as (
         or coalesce(completions.error, '') <> '' as is_failed,
         coalesce(trim(completions.text), '') = '' as is_empty,
         trim(
-            {{ strip_reasoning("coalesce(completions.text, '')") }}, concat(' ', chr(9), chr(10))
+            {{ strip_reasoning(
+                mark_reasoning("coalesce(completions.text, '')", 'models.strip_markers')
+            ) }},
+            concat(' ', chr(9), chr(10))
         ) as reply
     from requests
     inner join completions
         on requests.request_key = completions.request_key
+    left join models
+        on requests.model = models.model
 
 ),
 

@@ -15,7 +15,10 @@ written as (
         answer_type,
         format,
         variant,
-        replace(text, '{horizon_days}', '{{ var("px_horizon_days") }}') as question
+        replace(text, '{horizon_days}', '{{ var("px_horizon_days") }}') as question,
+        replace(
+            coalesce(unlisted_text, text), '{horizon_days}', '{{ var("px_horizon_days") }}'
+        ) as question_unlisted
     from paraphrases
 
 ),

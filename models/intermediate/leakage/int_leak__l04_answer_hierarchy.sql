@@ -4,13 +4,13 @@ with
 
 templates as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
 
 ),
 
 scenario as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 

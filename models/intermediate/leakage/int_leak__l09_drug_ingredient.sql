@@ -4,7 +4,7 @@ with
 
 templates as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
     where task = 'tx'
         and answer_event_type = 'medication'
 
@@ -12,7 +12,7 @@ templates as (
 
 scenario as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 

@@ -4,7 +4,7 @@ with
 
 templates as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
     where answer_event_type = 'medication'
 
 ),

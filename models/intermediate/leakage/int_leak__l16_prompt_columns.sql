@@ -39,15 +39,27 @@ wordings as (
 
 ),
 
+question_texts as (
+
+    select * from {{ ref('int_question_texts') }}
+
+),
+
 templates as (
 
     select * from {{ ref('fct_templates') }}
 
 ),
 
-scenario as (
+forms as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_template_forms') }}
+
+),
+
+form_scenario as (
+
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 
@@ -101,7 +113,11 @@ arm_option_blocks as (
 wordings_listed as (
 
     select list(text order by length(text) desc, text) as texts
-    from (select distinct text from wordings) as distinct_wordings
+    from (
+        select text from wordings
+        union
+        select question_unlisted from question_texts
+    ) as distinct_wordings
 
 ),
 
@@ -114,6 +130,7 @@ outside_options as (
         items.source,
         items.task,
         items.template_key,
+        coalesce(wide_forms.template_key, items.template_key) as form_key,
         items.scenario,
         items.question,
         replace(
@@ -126,6 +143,9 @@ outside_options as (
         on prompts.arm = arms.arm
     inner join items
         on prompts.item_id = items.item_id
+    left join forms as wide_forms
+        on items.template_key = wide_forms.of_template_key
+        and arms.n_context is not null
     left join option_blocks
         on prompts.item_id = option_blocks.item_id
     left join arm_option_blocks
@@ -140,7 +160,7 @@ remainders as (
         outside_options.prompt_key,
         outside_options.arm,
         outside_options.is_of_another,
-        outside_options.template_key,
+        outside_options.form_key,
         list_reduce(
             list_concat(
                 [replace(replace(
@@ -160,28 +180,29 @@ rest_lines as (
         prompt_key,
         arm,
         is_of_another,
-        template_key,
+        form_key,
         unnest(string_split(rest, chr(10))) as line
     from remainders
     where trim(replace(rest, chr(10), '')) <> ''
 
 ),
 
--- Arms show lines of their own scenario, or of another patient's; the standard prompt shows its own
--- scenario as a whole.
+-- Arms show lines of their own scenario, more of them where they show more context, or of another
+-- patient's; the standard prompt shows its own scenario as a whole.
 known_lines as (
 
     select distinct
-        template_key,
+        template_key as form_key,
         line
-    from scenario
+    from form_scenario
 
     union all
 
     select distinct
-        cast(null as varchar) as template_key,
+        cast(null as varchar) as form_key,
         line
-    from scenario
+    from form_scenario
+    where is_own
 
 ),
 
@@ -192,8 +213,8 @@ prompts_with_more as (
     left join known_lines
         on rest_lines.line = known_lines.line
         and case
-            when rest_lines.is_of_another then known_lines.template_key is null
-            else rest_lines.template_key = known_lines.template_key
+            when rest_lines.is_of_another then known_lines.form_key is null
+            else rest_lines.form_key = known_lines.form_key
         end
     where trim(rest_lines.line) <> ''
         and (known_lines.line is null or rest_lines.arm = 'standard')
@@ -209,6 +230,7 @@ texts as (
         arm,
         is_of_another,
         template_key,
+        form_key,
         text,
         min(prompt_key) as prompt_key
     from outside_options
@@ -226,7 +248,7 @@ texts_naming as (
     inner join labels
         on leak_options.option_key = labels.option_key
     left join synonyms
-        on texts.template_key = synonyms.template_key
+        on texts.form_key = synonyms.template_key
     where not texts.is_of_another
         and (
             synonyms.template_key is not null

@@ -7,22 +7,22 @@
 -- walk through ICD is the draw's too; the test of released items has its own.
 with
 
-options as (
+leak_options as (
 
     select * from {{ ref('int_leak_options') }}
     where not is_gold
 
 ),
 
-templates as (
+forms as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
 
 ),
 
 scenario as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 
@@ -115,22 +115,24 @@ interactions as (
 
 ),
 
+{{ leak_form_options() }},
+
 scenario_concepts as (
 
     select distinct
-        templates.template_key,
-        templates.task,
+        forms.template_key,
+        forms.task,
         scenario.event_key,
-        scenario.event_key = templates.subject_event_key as is_subject,
+        scenario.event_key = forms.subject_event_key as is_subject,
         mappings.cui_id
-    from templates
+    from forms
     inner join scenario
-        on templates.template_key = scenario.template_key
+        on forms.template_key = scenario.template_key
     inner join mappings
         on scenario.event_key = mappings.event_key
     where exists (
         select 1 from options
-        where options.template_key = templates.template_key
+        where options.template_key = forms.template_key
     )
 
 ),
@@ -474,11 +476,11 @@ supported_judged as (
 answer_pairs as (
 
     select distinct
-        templates.answer_cui_id,
+        forms.answer_cui_id,
         options.cui_id
     from options
-    inner join templates
-        on options.template_key = templates.template_key
+    inner join forms
+        on options.template_key = forms.template_key
 
 ),
 
@@ -558,10 +560,10 @@ united as (
         options.option_key,
         like_answer.likeness as evidence
     from options
-    inner join templates
-        on options.template_key = templates.template_key
+    inner join forms
+        on options.template_key = forms.template_key
     inner join like_answer
-        on templates.answer_cui_id = like_answer.answer_cui_id
+        on forms.answer_cui_id = like_answer.answer_cui_id
         and options.cui_id = like_answer.cui_id
 
 ),

@@ -4,7 +4,7 @@
 -- out.
 with
 
-options as (
+leak_options as (
 
     select * from {{ ref('int_leak_options') }}
 
@@ -16,9 +16,9 @@ labels as (
 
 ),
 
-templates as (
+forms as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
 
 ),
 
@@ -36,7 +36,7 @@ visits as (
 
 scenario as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 
@@ -97,6 +97,8 @@ restricted_words as (
     select * from {{ ref('sex_age_words') }}
 
 ),
+
+{{ leak_form_options() }},
 
 shown as (
 
@@ -204,14 +206,14 @@ limited as (
 cases as (
 
     select
-        templates.template_key,
+        forms.template_key,
         patients.sex,
         year(visits.admitted_at) - patients.birth_year as age
-    from templates
+    from forms
     inner join patients
-        on templates.patient_key = patients.patient_key
+        on forms.patient_key = patients.patient_key
     inner join visits
-        on templates.visit_key = visits.visit_key
+        on forms.visit_key = visits.visit_key
 
 ),
 

@@ -4,7 +4,7 @@ with
 
 scenario as (
 
-    select * from {{ ref('int_template_scenario') }}
+    select * from {{ ref('int_form_scenario') }}
 
 ),
 

@@ -1,5 +1,6 @@
 -- One row per template x leak rule that keeps all its items from release, decided before distractors
--- are drawn: such templates calibrate nothing and take no room from others.
+-- are drawn: such templates calibrate nothing and take no room from others. Wide forms come under
+-- their own keys.
 with
 
 rules as (

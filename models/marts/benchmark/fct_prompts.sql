@@ -23,6 +23,12 @@ arm_scenarios as (
 
 ),
 
+question_texts as (
+
+    select * from {{ ref('int_question_texts') }}
+
+),
+
 options as (
 
     select * from {{ ref('fct_item_options') }}
@@ -134,18 +140,25 @@ asked as (
     select
         items.item_id,
         items.format,
-        items.question,
+        case
+            when arms.options = 'unlisted' then question_texts.question_unlisted
+            else items.question
+        end as question,
         arms.arm,
         case when arms.scenario = 'own' then items.scenario else arm_scenarios.scenario end
             as scenario,
-        case when arms.has_abstention or arms.options in ('rotated', 'gold_removed')
-            then arms.arm end as options_of
+        case when arms.has_own_options then arms.arm end as options_of
     from items
     inner join arms
         on arms.arm <> 'standard'
     left join arm_scenarios
         on items.template_key = arm_scenarios.template_key
         and arms.scenario = arm_scenarios.kind
+    left join question_texts
+        on items.task = question_texts.task
+        and items.format = question_texts.format
+        and items.variant = question_texts.variant
+        and items.question = question_texts.question
     where items.in_subset
         and items.format = 'mcq'
         and (arms.scenario = 'own' or arm_scenarios.template_key is not null)

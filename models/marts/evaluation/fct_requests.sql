@@ -27,7 +27,8 @@ united as (
         max_attempts,
         cast(null as varchar) as item_id,
         cast(null as varchar) as format,
-        cast(null as varchar) as arm
+        cast(null as varchar) as arm,
+        false as is_waiting
     from extraction_requests
     union all
     select
@@ -43,7 +44,8 @@ united as (
         max_attempts,
         item_id,
         format,
-        arm
+        arm,
+        is_waiting
     from answer_requests
 
 )

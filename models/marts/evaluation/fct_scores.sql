@@ -52,15 +52,14 @@ placed as (
         items.task,
         items.source,
         items.n_options,
-        items.n_context,
+        coalesce(arms.n_context, items.n_context) as n_context,
         items.variant,
         arms.should_abstain,
         answer_keys.gold_option_key,
         ascii(responses.parsed_letter) - 64 as chosen_position,
         ascii(
             case
-                when arms.has_abstention or arms.options in ('rotated', 'gold_removed')
-                    then arm_options.option_letter
+                when arms.has_own_options then arm_options.option_letter
                 else answer_keys.gold_letter
             end
         ) - 64 as gold_position,

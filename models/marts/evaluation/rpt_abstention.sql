@@ -1,4 +1,14 @@
 -- The arms of a model and mode on the same items: those that each of its answered arms has answered.
+{#- The least that a penalty score can be: all wrong. -#}
+{%- set lowest %}
+case means.figure
+    {%- for penalty in var('abstention_penalties') %}
+    when 'penalty_{{ penalty }}' then
+        -{{ 1 / (var('item_option_counts') | min - 1) if penalty == 'chance' else penalty }}
+    {%- endfor %}
+end
+{%- endset %}
+
 with
 
 requests as (
@@ -272,7 +282,7 @@ figure_rows as (
 ),
 
 {{ figure_intervals('figures', 'figure_rows', ['series', 'arm', 'figure'],
-    "not starts_with(means.figure, 'penalty')") }},
+    "not starts_with(means.figure, 'penalty')", lowest) }},
 
 ---------- report
 
@@ -367,9 +377,9 @@ final as (
         cast(coalesce(n_persons, 0) as integer) as n_clusters,
 
         ---------- figure
-        {{ rounded_share('mean') }} as estimate,
-        {{ rounded_share('low') }} as estimate_low,
-        {{ rounded_share('high') }} as estimate_high,
+        case when reason is null then {{ rounded_share('mean') }} end as estimate,
+        case when reason is null then {{ rounded_share('low') }} end as estimate_low,
+        case when reason is null then {{ rounded_share('high') }} end as estimate_high,
         case when reason is null then 'estimable' else 'not_estimable' end as status,
         reason
     from judged

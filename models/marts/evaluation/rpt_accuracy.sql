@@ -14,6 +14,23 @@ arms as (
 
 ),
 
+requests as (
+
+    select * from {{ ref('int_answer_requests') }}
+    where repetition = 1
+        and format = 'mcq'
+
+),
+
+items as (
+
+    select
+        item_id,
+        source
+    from {{ ref('dim_items') }}
+
+),
+
 pooled_sources as (
 
     select * from {{ ref('int_pooled_sources') }}
@@ -30,22 +47,35 @@ headline_scores as (
 
 ),
 
+-- What the plan asks, answered or not.
 series as (
 
     select
-        source,
-        model,
-        mode,
-        task,
-        n_options,
-        row_number() over (order by source, model, mode, task, n_options) as series
-    from headline_scores
+        items.source,
+        requests.model,
+        requests.mode,
+        requests.task,
+        requests.n_options,
+        count(*) as n_asked,
+        row_number() over (
+            order by
+                items.source,
+                requests.model,
+                requests.mode,
+                requests.task,
+                requests.n_options
+        ) as series
+    from requests
+    semi join arms
+        on requests.arm = arms.arm
+    inner join items
+        on requests.item_id = items.item_id
     group by
-        source,
-        model,
-        mode,
-        task,
-        n_options
+        items.source,
+        requests.model,
+        requests.mode,
+        requests.task,
+        requests.n_options
 
 ),
 
@@ -58,7 +88,8 @@ levels as (
         model,
         mode,
         task,
-        n_options
+        n_options,
+        n_asked
     from series
 
     union all
@@ -69,7 +100,8 @@ levels as (
         series.model,
         series.mode,
         series.task,
-        series.n_options
+        series.n_options,
+        series.n_asked
     from series
     semi join pooled_sources
         on series.source = pooled_sources.source
@@ -152,14 +184,34 @@ counted as (
 
 cell_names as (
 
-    select distinct
+    select
+        cell,
+        source,
+        model,
+        mode,
+        task,
+        n_options,
+        sum(n_asked) as n_asked
+    from cells
+    group by
         cell,
         source,
         model,
         mode,
         task,
         n_options
-    from cells
+
+),
+
+judged as (
+
+    select
+        cell_names.*,
+        coalesce(counted.n_templates, 0) as n_templates,
+        {{ estimate_status('coalesce(counted.n_templates, 0)') }} as status
+    from cell_names
+    left join counted
+        on cell_names.cell = counted.cell
 
 ),
 
@@ -167,33 +219,32 @@ accuracies as (
 
     select
         ---------- ids
-        cell_names.source,
-        cell_names.model,
-        cell_names.mode,
-        cell_names.task,
-        cell_names.n_options,
+        judged.source,
+        judged.model,
+        judged.mode,
+        judged.task,
+        judged.n_options,
 
         ---------- counts
-        cast(means.n as integer) as n,
-        cast(counted.n_templates as integer) as n_templates,
-        cast(means.n_persons as integer) as n_clusters,
-        cast(means.n_answers as integer) as n_answers,
+        cast(coalesce(means.n, 0) as integer) as n,
+        cast(judged.n_asked as integer) as n_asked,
+        cast(judged.n_templates as integer) as n_templates,
+        cast(coalesce(means.n_persons, 0) as integer) as n_clusters,
+        cast(coalesce(means.n_answers, 0) as integer) as n_answers,
 
         ---------- figures
-        {{ rounded_share('means.mean') }} as accuracy,
-        {{ rounded_share(clustered_interval(
-            'means.mean', 'means.standard_error', 'means.n_persons', 'low'
-        )) }} as accuracy_low,
-        {{ rounded_share(clustered_interval(
-            'means.mean', 'means.standard_error', 'means.n_persons', 'high'
-        )) }} as accuracy_high,
-        {{ rounded_share('1.0 / cell_names.n_options') }} as chance,
-        {{ estimate_status('counted.n_templates') }} as status
-    from cell_names
-    inner join counted
-        on cell_names.cell = counted.cell
-    inner join means
-        on cell_names.cell = means.cell
+        case when judged.status = 'estimable' then {{ rounded_share('means.mean') }} end
+            as accuracy,
+        {%- for side in ['low', 'high'] %}
+        case when judged.status = 'estimable' then {{ rounded_share(clustered_interval(
+            'means.mean', 'means.standard_error', 'means.n_persons', side
+        )) }} end as accuracy_{{ side }},
+        {%- endfor %}
+        {{ rounded_share('1.0 / judged.n_options') }} as chance,
+        judged.status
+    from judged
+    left join means
+        on judged.cell = means.cell
 
 )
 

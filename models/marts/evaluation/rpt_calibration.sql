@@ -314,21 +314,38 @@ errors_spread as (
 
 ---------- report
 
+judged as (
+
+    select
+        asked.*,
+        coalesce(pivoted.n, 0) as n,
+        coalesce(pivoted.n_templates, 0) as n_templates,
+        coalesce(pivoted.n_persons, 0) as n_persons,
+        case
+            when pivoted.n is null then 'no_confidence'
+            when {{ estimate_status('pivoted.n_templates') }} <> 'estimable' then 'few_templates'
+        end as reason
+    from asked
+    left join pivoted
+        on asked.series = pivoted.series
+
+),
+
 final as (
 
     select
         ---------- ids
-        asked.model,
-        asked.mode,
-        asked.arm,
-        asked.confidence_kind,
-        asked.task,
+        judged.model,
+        judged.mode,
+        judged.arm,
+        judged.confidence_kind,
+        judged.task,
 
         ---------- counts
-        cast(coalesce(pivoted.n, 0) as integer) as n,
-        cast(asked.n_asked as integer) as n_asked,
-        cast(coalesce(pivoted.n_templates, 0) as integer) as n_templates,
-        cast(coalesce(pivoted.n_persons, 0) as integer) as n_clusters,
+        cast(judged.n as integer) as n,
+        cast(judged.n_asked as integer) as n_asked,
+        cast(judged.n_templates as integer) as n_templates,
+        cast(judged.n_persons as integer) as n_clusters,
 
         ---------- figures
         {%- for figure in ['mean_confidence', 'accuracy', 'overconfidence', 'brier', 'auroc'] %}
@@ -343,16 +360,15 @@ final as (
             'errors_spread.noise_mean', 'errors_spread.noise_high', side
         )) }} end as ece_{{ side }},
         {%- endfor %}
-        {{ estimate_status('coalesce(pivoted.n_templates, 0)') }} as status,
-        case
-            when pivoted.n is null then 'no_confidence'
-            when {{ estimate_status('pivoted.n_templates') }} <> 'estimable' then 'few_templates'
-        end as reason
-    from asked
+        case when judged.reason is null then 'estimable' else 'not_estimable' end as status,
+        judged.reason
+    from judged
     left join pivoted
-        on asked.series = pivoted.series
+        on judged.series = pivoted.series
+        and judged.reason is null
     left join errors_spread
-        on asked.series = errors_spread.series
+        on judged.series = errors_spread.series
+        and judged.reason is null
 
 )
 

@@ -106,9 +106,11 @@ final as (
         {%- for figure, relation in {
             'mean_confidence': 'means', 'accuracy': 'accuracies'
         }.items() %}
-        {{ rounded_share(relation ~ '.mean') }} as {{ figure }},
-        {{ rounded_share(relation ~ '.low') }} as {{ figure }}_low,
-        {{ rounded_share(relation ~ '.high') }} as {{ figure }}_high,
+        {%- for column, end in {'mean': '', 'low': '_low', 'high': '_high'}.items() %}
+        case when {{ estimate_status('accuracies.n_templates') }} = 'estimable' then
+            {{ rounded_share(relation ~ '.' ~ column) }}
+        end as {{ figure }}{{ end }},
+        {%- endfor %}
         {%- endfor %}
         {{ estimate_status('accuracies.n_templates') }} as status
     from bins

@@ -234,13 +234,16 @@ facts_centred as (
 
 ),
 
+-- Article counts that spread by less than a hundredth of a tenfold are one count: a slope over them
+-- would be all noise, and beyond any number of digits.
 slopes as (
 
     select
         series,
         count(*) as n,
         cast(sum(cast(x as hugeint) * x) as double) as xx,
-        cast(sum(cast(x as hugeint) * y) as double) as xy
+        cast(sum(cast(x as hugeint) * y) as double) as xy,
+        cast(sum(cast(x as hugeint) * x) as double) >= count(*) * 1e14 as has_spread
     from facts_centred
     group by series
 
@@ -322,12 +325,15 @@ figure_rows as (
     from facts_centred
     inner join slopes
         on facts_centred.series = slopes.series
-    where slopes.xx > 0
+    where slopes.has_spread
 
 ),
 
 {{ figure_intervals('figures', 'figure_rows', ['series', 'probe', 'figure'],
-    "means.figure in ('twin', 'standard', 'choices_only')") }},
+    "means.figure in ('twin', 'standard', 'choices_only')",
+    "case when means.figure = 'slope_per_tenfold' then cast('-infinity' as double) else -1.0 end",
+    "case when means.figure = 'slope_per_tenfold' then cast('infinity' as double) else 1.0 end"
+) }},
 
 wanted (probe, figure, side) as (
 
@@ -362,7 +368,7 @@ estimated as (
         figures.high,
         case
             when wanted.probe = 'twin' and pairs_asked.n_asked is null then 'arm_not_asked'
-            when slopes.xx = 0 then 'one_article_count'
+            when not slopes.has_spread then 'one_article_count'
             when coalesce(figures.n_templates, 0) < {{ var('evaluation_min_templates') }}
                 then 'few_templates'
         end as reason
@@ -477,9 +483,9 @@ contamination as (
         cast(n_persons as integer) as n_clusters,
 
         ---------- figure
-        case when reason is null then {{ rounded_share('mean') }} end as estimate,
-        case when reason is null then {{ rounded_share('low') }} end as estimate_low,
-        case when reason is null then {{ rounded_share('high') }} end as estimate_high,
+        case when reason is null then cast(round(mean, 6) as decimal(18, 6)) end as estimate,
+        case when reason is null then cast(round(low, 6) as decimal(18, 6)) end as estimate_low,
+        case when reason is null then cast(round(high, 6) as decimal(18, 6)) end as estimate_high,
 
         ---------- state
         case

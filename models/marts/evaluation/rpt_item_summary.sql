@@ -26,6 +26,8 @@ tasks as (
     select
         mode,
         task,
+        sum(n) as n,
+        sum(n_asked) as n_asked,
         count(distinct template_key) as n_templates_asked,
         count(distinct model) as n_models_asked
     from scores
@@ -303,7 +305,8 @@ judged as (
         tasks.*,
         coalesce(respondents_counted.n_models, 0) as n_models,
         coalesce(totals.n_templates, 0) as n_templates,
-        wholes.kr20,
+        -- Lower, nothing but rounding parts the models.
+        case when wholes.kr20 > -999 then wholes.kr20 end as kr20,
         jackknifed.log_error,
         coalesce(respondents_counted.n_models, 0) >= {{ var('item_analysis_min_models') }}
             and {{ estimate_status('coalesce(totals.n_templates, 0)') }} = 'estimable'
@@ -333,6 +336,8 @@ item_summary as (
         judged.task,
 
         ---------- counts
+        cast(judged.n as integer) as n,
+        cast(judged.n_asked as integer) as n_asked,
         cast(judged.n_models as integer) as n_models,
         cast(judged.n_models_asked as integer) as n_models_asked,
         cast(judged.n_templates as integer) as n_templates,
@@ -340,9 +345,13 @@ item_summary as (
 
         ---------- reliability
         case when judged.is_estimable then {{ rounded_share('judged.kr20') }} end as kr20,
-        case when judged.is_estimable and judged.kr20 < 1 then {{ rounded_share(
-            '1 - (1 - judged.kr20) * exp(' ~ var('interval_z') ~ ' * judged.log_error)'
-        ) }} end as kr20_low,
+        case
+            when judged.is_estimable and judged.kr20 < 1 and judged.log_error is not null
+                then {{ rounded_share(
+                    'greatest(-999.0, 1 - (1 - judged.kr20) * exp('
+                    ~ var('interval_z') ~ ' * judged.log_error))'
+                ) }}
+        end as kr20_low,
         case when judged.is_estimable and judged.kr20 < 1 then {{ rounded_share(
             '1 - (1 - judged.kr20) * exp(-' ~ var('interval_z') ~ ' * judged.log_error)'
         ) }} end as kr20_high,

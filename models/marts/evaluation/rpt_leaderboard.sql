@@ -129,12 +129,14 @@ leaderboard as (
 
         ---------- how much the answers depend on each other
         {{ rounded_share('correlations.icc') }} as icc_template,
-        {{ rounded_share(
-            'correlations.icc - ' ~ var('interval_z') ~ ' * correlations.standard_error'
-        ) }} as icc_template_low,
-        {{ rounded_share(
-            'correlations.icc + ' ~ var('interval_z') ~ ' * correlations.standard_error'
-        ) }} as icc_template_high,
+        case when correlations.standard_error is not null then {{ rounded_share(
+            'least(correlations.icc, greatest(-1.0, '
+            ~ 'correlations.icc - ' ~ var('interval_z') ~ ' * correlations.standard_error))'
+        ) }} end as icc_template_low,
+        case when correlations.standard_error is not null then {{ rounded_share(
+            'greatest(correlations.icc, least(1.0, '
+            ~ 'correlations.icc + ' ~ var('interval_z') ~ ' * correlations.standard_error))'
+        ) }} end as icc_template_high,
         cast(round(pivoted.design_effect, 4) as decimal(12, 4)) as design_effect,
         cast(round(pivoted.n_overall / nullif(pivoted.design_effect, 0), 1) as decimal(12, 1))
             as n_effective

@@ -8,6 +8,14 @@ scores as (
 
 ),
 
+requests as (
+
+    select * from {{ ref('int_pooled_requests') }}
+    where repetition = 1
+        and is_headline
+
+),
+
 subset as (
 
     select * from {{ ref('int_subset_templates') }}
@@ -31,7 +39,7 @@ series as (
         model,
         mode,
         row_number() over (order by mode, model) as series
-    from scores
+    from requests
     group by
         model,
         mode
@@ -54,10 +62,47 @@ items as (
         item_id,
         dense_rank() over (order by template_key) as template,
         row_number() over (partition by template_key order by item_id) - 1 as place
-    from scores
+    from requests
     group by
         item_id,
         template_key
+
+),
+
+asked as (
+
+    select
+        series.series,
+        series.mode,
+        items.template,
+        bit_or(cast(1 as bigint) << items.place) as asked
+    from requests
+    inner join series
+        on requests.model = series.model
+        and requests.mode = series.mode
+    inner join items
+        on requests.item_id = items.item_id
+    group by
+        series.series,
+        series.mode,
+        items.template
+
+),
+
+pairs_asked as (
+
+    select
+        firsts.series as first_series,
+        seconds.series as second_series,
+        sum(bit_count(firsts.asked & seconds.asked)) as n_asked
+    from asked as firsts
+    inner join asked as seconds
+        on firsts.template = seconds.template
+        and firsts.mode = seconds.mode
+        and firsts.series < seconds.series
+    group by
+        firsts.series,
+        seconds.series
 
 ),
 
@@ -158,6 +203,7 @@ judged as (
         firsts.model as first_model,
         seconds.model as second_model,
         coalesce(means.n, 0) as n,
+        coalesce(pairs_asked.n_asked, 0) as n_asked,
         coalesce(templates_counted.n_templates, 0) as n_templates,
         means.n_persons,
         means.mean as difference,
@@ -173,6 +219,9 @@ judged as (
     inner join series as seconds
         on firsts.mode = seconds.mode
         and firsts.series < seconds.series
+    left join pairs_asked
+        on firsts.series = pairs_asked.first_series
+        and seconds.series = pairs_asked.second_series
     left join means
         on firsts.series = means.first_series
         and seconds.series = means.second_series
@@ -205,15 +254,16 @@ differences as (
 
         ---------- counts
         cast(n as integer) as n,
+        cast(n_asked as integer) as n_asked,
         cast(n_templates as integer) as n_templates,
         cast(coalesce(n_persons, 0) as integer) as n_clusters,
 
         ---------- difference
         case when is_estimable then {{ rounded_share('difference') }} end as difference,
-        case when is_estimable then {{ rounded_share(
+        case when is_estimable and standard_error is not null then {{ rounded_share(
             'greatest(-1.0, difference - ' ~ var('interval_z') ~ ' * standard_error)'
         ) }} end as difference_low,
-        case when is_estimable then {{ rounded_share(
+        case when is_estimable and standard_error is not null then {{ rounded_share(
             'least(1.0, difference + ' ~ var('interval_z') ~ ' * standard_error)'
         ) }} end as difference_high,
         case when is_estimable then {{ rounded_share('standard_error') }} end as standard_error,
@@ -223,9 +273,9 @@ differences as (
         ---------- check by sign
         cast(coalesce(n_first_better, 0) as integer) as n_first_better,
         cast(coalesce(n_second_better, 0) as integer) as n_second_better,
-        cast(round(
+        case when is_estimable then cast(round(
             {{ sign_test_p('coalesce(n_first_better, 0)', 'coalesce(n_second_better, 0)') }}, 12
-        ) as decimal(18, 12)) as mcnemar_p,
+        ) as decimal(18, 12)) end as mcnemar_p,
         case when is_estimable then 'estimable' else 'not_estimable' end as status
     from adjusted
 

@@ -1,5 +1,5 @@
 -- A row of a task is its own figures; the row `all` is the plain mean of the tasks that have
--- templates enough among those asked.
+-- templates enough among those asked. A figure of fewer templates than is estimable is null.
 {%- set shares = {
     'rc_gold': 'rc_gold',
     'rc_any': 'rc_any',
@@ -21,6 +21,7 @@
 } %}
 {%- set counts = {'mean_words': 'n_words', 'mean_answers_named': 'n_answers_named'} %}
 {%- set figures = dict(shares, **counts) %}
+{%- set text_figures = {'rouge': 'rouge_1', 'bertscore': 'bertscore'} %}
 
 with
 
@@ -227,7 +228,6 @@ kept as (
         and measures_levelled.level = judged.level
         and measures_levelled.figure_number = judged.figure_number
     where judged.is_estimable
-        or judged.level <> 'all'
 
 ),
 
@@ -325,6 +325,13 @@ report as (
         cast(coalesce(answered.n_bertscore, 0) as integer) as n_bertscore,
         answered.bertscore_model,
         case when judged.is_estimable then 'estimable' else 'not_estimable' end as status,
+        {%- for name in text_figures %}
+        case
+            when coalesce(answered.n_{{ name }}, 0) = 0 then 'not_assessed'
+            when judged_{{ name }}.is_estimable then 'estimable'
+            else 'not_estimable'
+        end as {{ name }}_status,
+        {%- endfor %}
 
         ---------- figures
         {%- for figure in figures %}
@@ -346,6 +353,12 @@ report as (
         on rows_asked.model = judged.model
         and rows_asked.level = judged.level
         and judged.figure_number = 1
+    {%- for name, figure in text_figures.items() %}
+    left join judged as judged_{{ name }}
+        on rows_asked.model = judged_{{ name }}.model
+        and rows_asked.level = judged_{{ name }}.level
+        and judged_{{ name }}.figure_number = {{ (figures | list).index(figure) + 1 }}
+    {%- endfor %}
     left join pivoted
         on rows_asked.model = pivoted.model
         and rows_asked.level = pivoted.level

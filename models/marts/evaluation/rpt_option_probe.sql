@@ -350,12 +350,12 @@ option_probe as (
         end as expected{{ side }},
         {%- endfor %}
         case when is_estimable then {{ rounded_share('gap') }} end as gap,
-        case when is_estimable then
-            {{ rounded_share('gap - ' ~ var('interval_z') ~ ' * gap_error') }}
-        end as gap_low,
-        case when is_estimable then
-            {{ rounded_share('gap + ' ~ var('interval_z') ~ ' * gap_error') }}
-        end as gap_high,
+        case when is_estimable and gap_error is not null then {{ rounded_share(
+            'greatest(-1.0, gap - ' ~ var('interval_z') ~ ' * gap_error)'
+        ) }} end as gap_low,
+        case when is_estimable and gap_error is not null then {{ rounded_share(
+            'least(1.0 - at_zero, gap + ' ~ var('interval_z') ~ ' * gap_error)'
+        ) }} end as gap_high,
         case when is_estimable and gap_error > 0 then
             cast(round({{ normal_p('(gap / gap_error)') }}, 12) as decimal(18, 12))
         end as p_value,

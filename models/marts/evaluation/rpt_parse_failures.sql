@@ -155,14 +155,17 @@ failures as (
         cast(coalesce(rates.n_persons, 0) as integer) as n_clusters,
 
         ---------- figures
-        {{ rounded_share('rates.mean') }} as rate,
-        {{ rounded_share(clustered_interval(
-            'rates.mean', 'rates.standard_error', 'rates.n_persons', 'low'
-        )) }} as rate_low,
-        {{ rounded_share(clustered_interval(
-            'rates.mean', 'rates.standard_error', 'rates.n_persons', 'high'
-        )) }} as rate_high,
-        {{ estimate_status('coalesce(templates_counted.n_templates, 0)') }} as status
+        case when {{ estimate_status('templates_counted.n_templates') }} = 'estimable' then
+            {{ rounded_share('rates.mean') }}
+        end as rate,
+        {%- for side in ['low', 'high'] %}
+        case when {{ estimate_status('templates_counted.n_templates') }} = 'estimable' then
+            {{ rounded_share(clustered_interval(
+                'rates.mean', 'rates.standard_error', 'rates.n_persons', side
+            )) }}
+        end as rate_{{ side }},
+        {%- endfor %}
+        {{ estimate_status('templates_counted.n_templates') }} as status
     from cells
     cross join statuses
     left join totals

@@ -1,5 +1,6 @@
--- Items under several orders of their options. Recall, choices and the prior of the letters count
--- items under all orders, where each option has stood at each place.
+-- Items under several orders of their options. Consistency, recall, choices and the prior of the
+-- letters count items that are answered in all orders, where each option has stood at each place;
+-- two answers agree more easily than four.
 {%- set tail = var('bootstrap_tail') %}
 {%- set letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] %}
 {#- Half of the last digit that a probability has: what a letter without one is counted as. #}
@@ -67,7 +68,6 @@ asked as (
         model,
         mode,
         n_options,
-        count(*) filter (where n_orders >= 2) as n_several,
         count(*) filter (where n_orders = n_options) as n_all,
         sum(n_own) as n_own,
         row_number() over (order by model, mode, n_options) as series
@@ -279,7 +279,7 @@ debiased as (
 figure_rows as (
 
     {%- for figure, relation, place, value, condition in [
-        ('consistency', 'items', '0', 'cast(is_consistent as integer)', 'true'),
+        ('consistency', 'items', '0', 'cast(is_consistent as integer)', 'is_whole'),
         ('all_correct', 'items', '0', 'cast(is_all_correct as integer)', 'is_whole'),
         ('recall', 'whole_answers', 'gold_position', 'correct', 'true'),
         ('accuracy', 'debiased', '0', 'correct', 'true'),
@@ -422,7 +422,7 @@ figures as (
         {%- for side in ['low', 'high'] %}
         case when whole_counted.n_persons >= 2 then {{ norm_interval(
             'spreads.rstd', 'spreads.rstd_high', 'spreads.rstd_error',
-            'spreads.noise_mean', 'spreads.noise_high', side
+            'spreads.noise_mean', 'spreads.noise_high', side, 0.5
         ) }} end as {{ side }}{{ ',' if not loop.last }}
         {%- endfor %}
     from whole_counted
@@ -440,7 +440,6 @@ wanted as (
         names.figure,
         places.place,
         case
-            when names.figure = 'consistency' then asked.n_several
             when names.figure = 'choice_share' then asked.n_all * asked.n_options
             when names.needs = 'own' then asked.n_own
             else asked.n_all
@@ -519,9 +518,9 @@ final as (
         cast(coalesce(n_persons, 0) as integer) as n_clusters,
 
         ---------- figure
-        {{ rounded_share('mean') }} as estimate,
-        {{ rounded_share('low') }} as estimate_low,
-        {{ rounded_share('high') }} as estimate_high,
+        case when reason is null then {{ rounded_share('mean') }} end as estimate,
+        case when reason is null then {{ rounded_share('low') }} end as estimate_low,
+        case when reason is null then {{ rounded_share('high') }} end as estimate_high,
         case
             when figure in ('choice_share', 'letter_prior', 'accuracy', 'accuracy_debiased')
                 then {{ rounded_share('1.0 / n_options') }}

@@ -18,11 +18,16 @@ all_scores as (
 
 ),
 
+requests as (
+
+    select * from {{ ref('int_pooled_requests') }}
+    where repetition = 1
+
+),
+
 arms as (
 
     select * from {{ ref('prompt_arms') }}
-    where scenario = 'own'
-        and not should_abstain
 
 ),
 
@@ -97,11 +102,83 @@ kinds (kind) as (
 
 ),
 
+-- Arms show the own scenario and have a right option; sizes are the arms with more context and the
+-- item's own.
+arm_kinds as (
+
+    select
+        arm,
+        'arm' as kind
+    from arms
+    where scenario = 'own'
+        and not should_abstain
+
+    union all
+
+    select
+        arm,
+        'context_size' as kind
+    from arms
+    where is_headline
+        or n_context is not null
+
+),
+
+arm_scores as (
+
+    select
+        arm_kinds.kind,
+        all_scores.*
+    from all_scores
+    inner join arm_kinds
+        on all_scores.arm = arm_kinds.arm
+    semi join pooled_sources
+        on all_scores.source = pooled_sources.source
+
+),
+
+wide_requests as (
+
+    select
+        requests.model,
+        requests.mode,
+        requests.item_id,
+        arms.n_context
+    from requests
+    inner join arms
+        on requests.arm = arms.arm
+        and arms.n_context is not null
+
+),
+
+-- Sizes judge on the same items: those that a model answered at every size asked in its mode.
+sizes_counted as (
+
+    select
+        mode,
+        count(distinct n_context) + 1 as n_sizes
+    from wide_requests
+    group by mode
+
+),
+
+sized as (
+
+    select arm_scores.*
+    from arm_scores
+    inner join sizes_counted
+        on arm_scores.mode = sizes_counted.mode
+    where arm_scores.kind = 'context_size'
+    qualify count(*) over (
+        partition by arm_scores.model, arm_scores.mode, arm_scores.item_id
+    ) = sizes_counted.n_sizes
+
+),
+
 judged as (
 
     {%- for kind, judge in {
         'option_count': 'n_options', 'source': 'source', 'task': 'task', 'paraphrase': 'variant',
-        'context_size': 'n_context',
     }.items() %}
     select
         '{{ kind }}' as kind,
@@ -135,19 +212,29 @@ judged as (
     union all
 
     select
-        'arm' as kind,
-        all_scores.arm as judge,
-        all_scores.model,
-        all_scores.mode,
-        all_scores.task,
-        all_scores.template_key,
-        all_scores.person_group,
-        all_scores.correct
-    from all_scores
-    semi join arms
-        on all_scores.arm = arms.arm
-    semi join pooled_sources
-        on all_scores.source = pooled_sources.source
+        'context_size' as kind,
+        cast(n_context as varchar) as judge,
+        model,
+        mode,
+        task,
+        template_key,
+        person_group,
+        correct
+    from sized
+
+    union all
+
+    select
+        kind,
+        arm as judge,
+        model,
+        mode,
+        task,
+        template_key,
+        person_group,
+        correct
+    from arm_scores
+    where kind = 'arm'
 
 ),
 
@@ -225,13 +312,14 @@ cells as (
 ),
 
 -- Whom a judge can score, as the bootstrap below costs time for each.
-scored as (
+judge_models as (
 
     select
         kind,
         judge,
         mode_number,
-        series
+        series,
+        count(*) over (partition by kind, judge, mode_number) as n_models
     from cells
     group by
         kind,
@@ -239,6 +327,16 @@ scored as (
         mode_number,
         series
     having count(*) = max(n_tasks)
+
+),
+
+-- One that scores too few models to order them is no judge beside those that score enough.
+scored as (
+
+    select *
+    from judge_models
+    qualify n_models >= {{ var('agreement_min_models') }}
+        or max(n_models) over (partition by kind, mode_number) < {{ var('agreement_min_models') }}
 
 ),
 
@@ -270,6 +368,25 @@ models_counted as (
 
 ),
 
+scopes as (
+
+    select
+        series,
+        'all' as scope
+    from series
+
+    union all
+
+    select
+        series.series,
+        concat('tier ', tiers.tier) as scope
+    from series
+    inner join tiers
+        on series.model = tiers.model
+        and series.mode = tiers.mode
+
+),
+
 -- Models that every judge scores, over all and within each tier.
 members as (
 
@@ -283,22 +400,7 @@ members as (
         on models_counted.kind = judges_counted.kind
         and models_counted.mode_number = judges_counted.mode_number
         and models_counted.n_judges = judges_counted.n_judges
-    inner join (
-        select
-            series,
-            'all' as scope
-        from series
-
-        union all
-
-        select
-            series.series,
-            concat('tier ', tiers.tier) as scope
-        from series
-        inner join tiers
-            on series.model = tiers.model
-            and series.mode = tiers.mode
-    ) as scopes
+    inner join scopes
         on models_counted.series = scopes.series
 
 ),
@@ -501,6 +603,142 @@ members_counted as (
 
 ),
 
+asked_counted as (
+
+    {%- for kind in ['option_count', 'source', 'task', 'paraphrase', 'generator'] %}
+    select
+        '{{ kind }}' as kind,
+        model,
+        mode,
+        n_asked
+    from headline_asked
+
+    union all
+
+    {% endfor -%}
+    select
+        arm_kinds.kind,
+        requests.model,
+        requests.mode,
+        count(*) as n_asked
+    from requests
+    inner join arm_kinds
+        on requests.arm = arm_kinds.arm
+    where arm_kinds.kind = 'arm'
+    group by
+        arm_kinds.kind,
+        requests.model,
+        requests.mode
+
+    union all
+
+    select
+        arm_kinds.kind,
+        requests.model,
+        requests.mode,
+        count(*) as n_asked
+    from requests
+    inner join arm_kinds
+        on requests.arm = arm_kinds.arm
+    semi join wide_requests
+        on requests.model = wide_requests.model
+        and requests.mode = wide_requests.mode
+        and requests.item_id = wide_requests.item_id
+    where arm_kinds.kind = 'context_size'
+    group by
+        arm_kinds.kind,
+        requests.model,
+        requests.mode
+
+),
+
+answered_counted as (
+
+    {%- for kind in ['option_count', 'source', 'task', 'paraphrase', 'generator'] %}
+    select
+        '{{ kind }}' as kind,
+        model,
+        mode,
+        count(*) as n
+    from scores
+    group by
+        model,
+        mode
+
+    union all
+
+    {% endfor -%}
+    select
+        kind,
+        model,
+        mode,
+        count(*) as n
+    from arm_scores
+    where kind = 'arm'
+    group by
+        kind,
+        model,
+        mode
+
+    union all
+
+    select
+        kind,
+        model,
+        mode,
+        count(*) as n
+    from sized
+    group by
+        kind,
+        model,
+        mode
+
+),
+
+counts_united as (
+
+    select
+        kind,
+        model,
+        mode,
+        0 as n,
+        n_asked
+    from asked_counted
+
+    union all
+
+    select
+        kind,
+        model,
+        mode,
+        n,
+        0 as n_asked
+    from answered_counted
+
+),
+
+-- Of all models of the scope, also those that some judge cannot score.
+requests_counted as (
+
+    select
+        counts_united.kind,
+        series.mode_number,
+        scopes.scope,
+        sum(counts_united.n) as n,
+        sum(counts_united.n_asked) as n_asked
+    from counts_united
+    inner join series
+        on counts_united.model = series.model
+        and counts_united.mode = series.mode
+    inner join scopes
+        on series.series = scopes.series
+    group by
+        counts_united.kind,
+        series.mode_number,
+        scopes.scope
+
+),
+
 rank_agreement as (
 
     select
@@ -512,6 +750,8 @@ rank_agreement as (
         ---------- counts
         cast(coalesce(judges_counted.n_judges, 0) as integer) as n_judges,
         cast(coalesce(members_counted.n_models, 0) as integer) as n_models,
+        cast(coalesce(requests_counted.n, 0) as integer) as n,
+        cast(coalesce(requests_counted.n_asked, 0) as integer) as n_asked,
 
         ---------- agreement
         {{ rounded_share('agreements_spread.w') }} as w,
@@ -549,6 +789,10 @@ rank_agreement as (
         on wanted.kind = members_counted.kind
         and wanted.mode_number = members_counted.mode_number
         and wanted.scope = members_counted.scope
+    left join requests_counted
+        on wanted.kind = requests_counted.kind
+        and wanted.mode_number = requests_counted.mode_number
+        and wanted.scope = requests_counted.scope
     left join panels
         on wanted.kind = panels.kind
         and wanted.mode_number = panels.mode_number

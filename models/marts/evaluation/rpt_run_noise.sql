@@ -1,4 +1,7 @@
 -- Runs and items in a balanced table: items that every run has answered.
+{#- The most that the variance of a score of 0 or 1 can be. -#}
+{%- set most = 0.25 %}
+
 with
 
 requests as (
@@ -276,7 +279,7 @@ figure_rows as (
 ),
 
 {{ figure_intervals('means_found', 'figure_rows', ['series', 'figure'],
-    "means.figure <> 'variance_item'") }},
+    "means.figure in ('churn', 'accuracy')", '0.0', most) }},
 
 -- The mean of squares of the runs over its limits; no interval where the runs agree throughout.
 runs_spread as (
@@ -315,7 +318,9 @@ figures as (
         'accuracy_sd' as figure,
         sqrt(run_square / n) as mean,
         sqrt(square_low / n) as low,
-        sqrt(square_high / n) as high
+        case when square_high is not null
+            then sqrt(greatest(run_square / n, least({{ most }}, square_high / n)))
+        end as high
     from runs_spread
 
     union all
@@ -324,8 +329,18 @@ figures as (
         series,
         'variance_run' as figure,
         (run_square - residual_square) / n as mean,
-        (square_low - residual_square) / n as low,
-        (square_high - residual_square) / n as high
+        case when square_low is not null and residual_square is not null
+            then least(
+                (run_square - residual_square) / n,
+                greatest(0.0, (square_low - residual_square) / n)
+            )
+        end as low,
+        case when square_high is not null and residual_square is not null
+            then greatest(
+                (run_square - residual_square) / n,
+                least({{ most }}, (square_high - residual_square) / n)
+            )
+        end as high
     from runs_spread
 
 ),
@@ -364,9 +379,11 @@ final as (
         {%- for column, name in {
             'mean': 'estimate', 'low': 'estimate_low', 'high': 'estimate_high'
         }.items() %}
-        {{ rounded_share('figures.' ~ column) }} as {{ name }},
+        case when {{ estimate_status('counted.n_templates') }} = 'estimable' then
+            {{ rounded_share('figures.' ~ column) }}
+        end as {{ name }},
         {%- endfor %}
-        {{ estimate_status('coalesce(counted.n_templates, 0)') }} as status
+        {{ estimate_status('counted.n_templates') }} as status
     from repeated
     cross join (values
         ('churn'), ('accuracy'), ('accuracy_sd'), ('variance_item'), ('variance_run'),

@@ -1,5 +1,5 @@
--- Stage × model × mode × arm in which done, missing, no_weights, no_vectors and failed do not add up
--- to the planned requests.
+-- Stage × model × mode × arm in which done, missing, no_weights, no_vectors, waiting and failed do not
+-- add up to the planned requests.
 with
 
 requests as (
@@ -28,7 +28,7 @@ statuses as (
         arm,
         sum(n) as n_statuses
     from {{ ref('rpt_missing_completions') }}
-    where status in ('done', 'missing', 'no_weights', 'no_vectors', 'failed')
+    where status in ('done', 'missing', 'no_weights', 'no_vectors', 'waiting', 'failed')
     group by
         stage,
         model,

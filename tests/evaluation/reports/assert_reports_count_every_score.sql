@@ -1,5 +1,5 @@
 -- Source × model × mode in which the scores of the headline arms, rpt_accuracy and
--- rpt_leaderboard do not count the same answers. A source that is made from another scored one
+-- rpt_leaderboard do not count the same answers, or the two reports not the same requests. A source that is made from another scored one
 -- (seed source_overlaps) counts by itself, not in `all`.
 with
 
@@ -57,7 +57,8 @@ accuracies as (
         source,
         model,
         mode,
-        sum(n) as n
+        sum(n) as n,
+        sum(n_asked) as n_asked
     from {{ ref('rpt_accuracy') }}
     group by
         source,
@@ -81,8 +82,9 @@ compared as (
         coalesce(expected.source, accuracies.source) as source,
         coalesce(expected.model, accuracies.model) as model,
         coalesce(expected.mode, accuracies.mode) as mode,
-        expected.n as n_scores,
-        accuracies.n as n_accuracies
+        coalesce(expected.n, 0) as n_scores,
+        coalesce(accuracies.n, 0) as n_accuracies,
+        accuracies.n_asked
     from expected
     full outer join accuracies
         on expected.source = accuracies.source
@@ -104,10 +106,13 @@ full outer join compared
     on leaderboard.source = compared.source
     and leaderboard.model = compared.model
     and leaderboard.mode = compared.mode
-where compared.n_scores is distinct from compared.n_accuracies
+where compared.n_scores <> compared.n_accuracies
+    or compared.n_accuracies > compared.n_asked
     or (
         coalesce(leaderboard.source, compared.source) = 'all'
-        and leaderboard.n is distinct from coalesce(compared.n_scores, 0)
+        and (
+            leaderboard.n is distinct from coalesce(compared.n_scores, 0)
+            or leaderboard.n_asked is distinct from coalesce(compared.n_asked, 0)
+        )
     )
-    or leaderboard.n > leaderboard.n_asked
     or leaderboard.n <> leaderboard.n_dx + leaderboard.n_tx + leaderboard.n_px

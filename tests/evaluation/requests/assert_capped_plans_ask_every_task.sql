@@ -1,5 +1,5 @@
--- Tasks that have prompts of a format and arm but no request of a plan row whose cap leaves room
--- for one of each task.
+-- Tasks that have prompts of a format but no request of a plan row of the standard arm whose cap
+-- leaves room for one of each task. (Other arms ask what they have of the same items.)
 with
 
 prompts as (
@@ -76,6 +76,7 @@ left join requests
     and asked.repetition = requests.repetition
     and prompts.task = requests.task
 where requests.task is null
+    and asked.arm = 'standard'
     and asked.n_requests >= (
         select count(*) from prompts as tasks
         where tasks.format = asked.format
