@@ -241,8 +241,11 @@ PLANTED = {
     "an order by gold": {
         "dim_items": add("scenario", "first_value(base.scenario) over (order by keys.gold_cui)", BY_KEYS)},
     "a branch of a union": {
-        "int_question_texts": "with base as ({base}) select task, question from base "
-                              'union all select task, answer_event_key from "int_templates"'},
+        "int_question_texts": "with base as ({base}) select task, question, question_unlisted from base "
+                              'union all select task, answer_event_key, null from "int_templates"'},
+    "an unlisted question that holds the answer": {
+        "int_question_texts": "with base as ({base}) select task, question, question_unlisted from base "
+                              'union all select task, null, answer_event_key from "int_templates"'},
     "a star over a CTE with gold": {
         "int_template_texts": 'with wide as (select base.* exclude (scenario), t.answer_event_key as scenario '
                               'from ({base}) as base inner join "int_templates" as t '

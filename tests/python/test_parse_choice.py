@@ -504,6 +504,7 @@ DECLINES = [
     ("I cannot provide medical advice.", True),
     ("More information is needed.", True),
     ("The information is not insufficient.", False),
+    ("It isn't insufficient information.", False),
     ("It is not true that there is insufficient information.", False),
     ("None of the options is wrong.", False),
     ("None of the options can be ruled out", False),

@@ -1,7 +1,7 @@
 -- One row per template of the evaluation subset: its wide form, or why it cannot be asked with more
 -- context events. Leak rules of template scope that read the scenario find no less the more it
--- shows, and so do L37 and the context check: what passes with all events passes with some of them.
--- L24 may excuse one distractor that a shown event rules out. Keys and findings, no text.
+-- shows, and so do the rules on its options and the context check: what passes with all events
+-- passes with some of them. It reads keys and findings and holds no text.
 with
 
 items as (

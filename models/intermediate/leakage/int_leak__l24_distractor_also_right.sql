@@ -124,6 +124,7 @@ scenario_concepts as (
         forms.task,
         scenario.event_key,
         scenario.event_key = forms.subject_event_key as is_subject,
+        scenario.context_position <= {{ var('context_events') }} as is_at_every_size,
         mappings.cui_id
     from forms
     inner join scenario
@@ -422,6 +423,7 @@ harmful_pairs as (
 
 ),
 
+-- By what is shown at every size of the context: a wide form stands for the sizes before it.
 ruled_out as (
 
     select distinct
@@ -435,6 +437,7 @@ ruled_out as (
     inner join scenario_concepts
         on options.template_key = scenario_concepts.template_key
         and not scenario_concepts.is_subject
+        and scenario_concepts.is_at_every_size
     inner join harmful_pairs
         on options.cui_id = harmful_pairs.cui_id
         and scenario_concepts.cui_id = harmful_pairs.other_cui_id
