@@ -44,43 +44,18 @@ sampled as (
 forms as (
 
     select
-        template_key,
-        template_number,
-        cast(null as varchar) as of_template_key,
-        triple_id,
-        source,
-        task,
-        visit_key,
-        target_visit_key,
-        patient_key,
-        person_group,
-        subject_event_key,
-        answer_event_key,
-        answer_event_type,
-        answer_cui_id,
-        answer_option_key,
-        pool_number
+        *,
+        cast(null as varchar) as of_template_key
     from templates
 
     union all
 
     select
-        {{ key(['template_key', "'wide'"]) }} as template_key,
-        -template_number as template_number,
-        template_key as of_template_key,
-        triple_id,
-        source,
-        task,
-        visit_key,
-        target_visit_key,
-        patient_key,
-        person_group,
-        subject_event_key,
-        answer_event_key,
-        answer_event_type,
-        answer_cui_id,
-        answer_option_key,
-        pool_number
+        * replace (
+            {{ key(['template_key', "'wide'"]) }} as template_key,
+            -template_number as template_number
+        ),
+        template_key as of_template_key
     from sampled
 
 )
