@@ -58,8 +58,10 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
         *("--target", target, "--project-dir", str(root), "--profiles-dir", str(root)),
         *("--target-path", str(target_path), "--log-path", str(work / "logs")),
         *("--log-format-file", "debug"),
-        # A build of a part follows a whole one: nothing was edited in between.
+        # A build of a part follows a whole one: nothing was edited in between, so unit tests, which
+        # read no data, would say the same again.
         *(("--select", select, "--partial-parse") if select else ()),
+        *(("--exclude-resource-type", "unit_test") if select else ()),
     ]
     environment = {
         **os.environ,

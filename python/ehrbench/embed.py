@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from ehrbench import completions, generate, paths
+from ehrbench import built, completions, generate, paths
 from ehrbench.completions import EMBEDDINGS, VECTOR, sql_list
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EngineUnavailable, EhrbenchError
@@ -126,9 +126,9 @@ def pending(
     database: Path, store: Path, model: str | None = None
 ) -> list[tuple[str, str, str, str]]:
     """(model, revision, text_key, text) that have no vector in the store yet, in key order."""
-    with generate.connect(database) as connection:
+    with built.connect(database) as connection:
         columns = ("model", "revision", "text_key", "text")
-        relation = generate.find_relation(connection, PENDING, columns)
+        relation = built.find_relation(connection, PENDING, columns)
         if relation is None:
             return []
         return connection.execute(
@@ -170,7 +170,7 @@ def planned(database: Path, store: Path) -> list[tuple[str, int]]:
 
 def spec_of(database: Path, model: str) -> ModelSpec:
     """Settings of an embedding model from the seed `models`."""
-    with generate.connect(database) as connection:
+    with built.connect(database) as connection:
         return generate.model_spec(connection, model)
 
 

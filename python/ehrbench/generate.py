@@ -17,6 +17,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from ehrbench import completions, engines, paths, runs
+from ehrbench.built import connect, data_class_of, find_relation
 from ehrbench.completions import sql_list, sql_text
 from ehrbench.engines import Completion, Engine, ModelSpec, Request
 from ehrbench.engines.openai_server import is_loopback
@@ -50,43 +51,6 @@ class Outcome:
     succeeded: int = 0
     failed: int = 0
     errors: Counter = field(default_factory=Counter)
-
-
-def connect(database: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB file read-only; EhrbenchError when it is missing, locked or none."""
-    if not database.is_file():
-        raise EhrbenchError(f"{database} is not there: run ehrbench run (or dbt build) first")
-    try:
-        return duckdb.connect(str(database), read_only=True)
-    except duckdb.Error as error:
-        why = "another program writes it" if "lock" in str(error).lower() else one_line(error)
-        raise EhrbenchError(f"{database} cannot be opened: {why}") from error
-
-
-def find_relation(
-    connection: duckdb.DuckDBPyConnection, name: str, columns: tuple[str, ...] = ()
-) -> str | None:
-    """Quoted name of a table or view wherever dbt put it, or None.
-
-    Raises EhrbenchError for a column that is expected and missing.
-    """
-    rows = connection.execute(
-        """
-        select table_catalog, table_schema, list(column_name)
-        from information_schema.columns
-        where table_name = ? and table_schema not like '%audit%'
-        group by all
-        order by all
-        """,
-        [name],
-    ).fetchall()
-    if not rows:
-        return None
-    catalog, schema, found = rows[0]
-    missing = [column for column in columns if column not in found]
-    if missing:
-        raise EhrbenchError(f"{name} has no column {missing[0]}: run dbt build again")
-    return f'"{catalog}"."{schema}"."{name}"'
 
 
 def model_spec(connection: duckdb.DuckDBPyConnection, model: str) -> ModelSpec:
@@ -213,24 +177,6 @@ def batches(file: Path, size: int) -> Iterator[list[dict]]:
             yield batch.to_pylist()
 
 
-def built_data_class(database: Path) -> str:
-    """Class of the data in a built database, from rpt_run_manifest; `none` when it says nothing."""
-    with connect(database) as connection:
-        relation = find_relation(connection, "rpt_run_manifest")
-        if relation is None:
-            return "none"
-        result = connection.execute(f"select * from {relation}")
-        names = [column[0] for column in result.description]
-        rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    found = ["none"]
-    for row in rows:
-        values = [row.get("data_class")]
-        if "data_class" in row.values():
-            values += list(row.values())
-        found += [value for value in values if value in paths.DATA_CLASSES]
-    return max(found, key=paths.DATA_CLASSES.index)
-
-
 def check_data_use(endpoint: str, target: str, database: Path, allow_remote: bool) -> None:
     """Refuse to send patient data off this machine unless a flag states the permission.
 
@@ -239,9 +185,9 @@ def check_data_use(endpoint: str, target: str, database: Path, allow_remote: boo
     """
     if allow_remote or is_loopback(endpoint):
         return
-    data_class = max(
-        paths.data_class(target), built_data_class(database), key=paths.DATA_CLASSES.index
-    )
+    with connect(database) as connection:
+        recorded = data_class_of(connection)
+    data_class = max(paths.data_class(target), recorded, key=paths.DATA_CLASSES.index)
     if data_class != "synthetic":
         shown = "unknown" if data_class == "none" else data_class
         raise EhrbenchError(

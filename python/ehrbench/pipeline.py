@@ -16,6 +16,7 @@ from rich import box
 from rich.table import Table
 
 from ehrbench import (
+    built,
     completions,
     convert,
     dbt,
@@ -283,7 +284,7 @@ def _rows(store: Path, stage: str, model: str) -> int:
 
 def cannot_serve(database: Path, model: str, engine: str) -> str | None:
     """Why a model cannot be asked here, in one line; None when it can."""
-    with generate.connect(database) as connection:
+    with built.connect(database) as connection:
         spec = generate.model_spec(connection, model)
     if engine == "openai":
         return None if spec.endpoint else "no endpoint in the seed models (generate --endpoint)"
@@ -362,8 +363,8 @@ def report(target: str, database: Path, store: Path) -> None:
 
 def leaderboard(database: Path) -> None:
     """Print rpt_leaderboard: accuracy in per cent with its interval."""
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, "rpt_leaderboard")
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, "rpt_leaderboard")
         if relation is None:
             say("no rpt_leaderboard in the database")
             return
@@ -419,7 +420,7 @@ def leaderboard(database: Path) -> None:
 
 def _left_out_sources(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     """Sources that pooled figures leave out, each with the one that stands for it."""
-    relation = generate.find_relation(connection, "int_pooled_sources")
+    relation = built.find_relation(connection, "int_pooled_sources")
     if relation is None:
         return []
     return connection.execute(

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ehrbench import canary, completions, embed, generate, paths, score_texts
+from ehrbench import built, canary, completions, embed, paths, score_texts
 from ehrbench.completions import (
     EMBEDDINGS,
     RUN,
@@ -127,8 +127,8 @@ def used(database: Path, store: Path) -> list[dict]:
     if not shards:
         return []
     shipped = list(files().values())
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, "fct_requests", ("request_key",))
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, "fct_requests", ("request_key",))
         if relation is None:
             return []
         recorded = (
@@ -174,8 +174,8 @@ def export(
 
     Raises EhrbenchError when there are none, or when the files would be larger than 3 MB.
     """
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, "fct_requests", ("request_key", "prompt_key"))
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, "fct_requests", ("request_key", "prompt_key"))
         if relation is None:
             raise EhrbenchError("fct_requests is not in the database: run dbt build first")
         prompts = dict(
@@ -321,8 +321,8 @@ def wanted_pairs(database: Path) -> set[str]:
 
 
 def _keys(database: Path, name: str, column: str) -> set[str]:
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, name, (column,))
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, name, (column,))
         if relation is None:
             return set()
         rows = connection.execute(f"select {column} from {relation}").fetchall()
@@ -334,8 +334,8 @@ def orphans(database: Path, source: Path | None = None) -> list[str]:
     recorded: set[str] = set()
     for file in files(source).values():
         recorded |= set(pq.read_table(file, columns=["request_key"]).column(0).to_pylist())
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, "fct_requests", ("request_key",))
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, "fct_requests", ("request_key",))
         if relation is None:
             return sorted(recorded)
         planned = {

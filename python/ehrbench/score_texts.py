@@ -16,7 +16,7 @@ import os
 import warnings
 from pathlib import Path
 
-from ehrbench import completions, embed, generate, paths
+from ehrbench import built, completions, embed, generate, paths
 from ehrbench.completions import TEXT_SCORE, TEXT_SCORES, sql_list
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EngineUnavailable
@@ -137,9 +137,9 @@ def pending(
 
     With `with_bertscore` a pair that has ROUGE alone is pending too.
     """
-    with generate.connect(database) as connection:
+    with built.connect(database) as connection:
         columns = ("model", "revision", "pair_key", "reply", "reference")
-        relation = generate.find_relation(connection, TEXTS, columns)
+        relation = built.find_relation(connection, TEXTS, columns)
         if relation is None:
             return []
         return connection.execute(
@@ -176,8 +176,8 @@ def _stored_sql(store: Path, with_bertscore: bool) -> str:
 
 def spec_of(database: Path) -> ModelSpec | None:
     """Settings of the model that compares texts; None while there is no text to compare."""
-    with generate.connect(database) as connection:
-        relation = generate.find_relation(connection, TEXTS, ("model",))
+    with built.connect(database) as connection:
+        relation = built.find_relation(connection, TEXTS, ("model",))
         if relation is None:
             return None
         ((model,),) = connection.execute(f"select min(model) from {relation}").fetchall()

@@ -1,13 +1,16 @@
 -- Facts that `ehrbench synth` planted whose two ends are not both events of their visits. A few
 -- drug texts are emptied on purpose, so one fact in a hundred (of few facts, three and one in ten)
--- may be missing per source and task. Patients whom the stay rule of MIMIC-III leaves out are no patients. Real data have no
--- planted facts, and without one of the sources that name events and concepts there is nothing to
--- find them in.
+-- may be missing per source and task. Patients whom the stay rule of MIMIC-III leaves out are no
+-- patients, and a source that was not loaded has no events. Real data have no planted facts, and
+-- without one of the sources that name events and concepts there is nothing to find them in.
 with
 
 planted as (
 
-    select * from {{ ref('stg_truth__planted') }}
+    select planted.*
+    from {{ ref('stg_truth__planted') }} as planted
+    semi join {{ ref('int_source_data_classes') }} as loaded
+        on planted.source = loaded.source
     where
         {%- for source in ['stg_mimic_iv__admissions', 'stg_umls__atoms', 'stg_icd__i10_gems',
             'stg_icd__procedure_concepts'] %}

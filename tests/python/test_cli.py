@@ -177,6 +177,20 @@ def test_a_failed_build_ends_the_run_with_one_line(tmp_path, monkeypatch):
     assert "\n" not in str(raised.value)
 
 
+def test_a_build_of_a_part_runs_no_unit_tests_and_parses_nothing_again(tmp_path, monkeypatch):
+    script = tmp_path / "fake"
+    script.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/said\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(dbt.sys, "executable", str(script))
+    said = {}
+    for select in (None, "fct_x+"):
+        dbt.build("synthetic", tmp_path / "x.duckdb", tmp_path / "store", select)
+        said[select] = (tmp_path / "said").read_text()
+    part = "--select fct_x+ --partial-parse --exclude-resource-type unit_test"
+    assert part in said["fct_x+"]
+    assert "--partial-parse" not in said[None] and "unit_test" not in said[None]
+
+
 def fake_dbt(tmp_path) -> Path:
     """A program that behaves as dbt does when a model fails."""
     script = tmp_path / "fake"

@@ -84,6 +84,9 @@ COHORT = {
     "stg_umls__atoms": ("cui varchar", [("C0000001",)]),
     "stg_icd__i10_gems": ("source_code varchar", [("A000",)]),
     "stg_icd__procedure_concepts": ("cui varchar", [("C0000002",)]),
+    "int_source_data_classes": (
+        "source varchar", [("mimic_iv",), ("mimic_iii",), ("omop_harbor",)],
+    ),
     "int_mimic_iii__stay_rule": (
         "subject_id varchar, set_aside_reason varchar",
         [("3", "not_carevue"), ("4", None)],
@@ -94,6 +97,7 @@ COHORT = {
         [
             ("mimic_iv", "1", "10", None, "tx", "C0000001", "C0000002"),
             ("mimic_iii", "3", "30", None, "tx", "C0000001", "C0000002"),
+            ("site_not_loaded", "5", "50", None, "tx", "C0000001", "C0000002"),
         ],
     ),
 }

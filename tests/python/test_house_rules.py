@@ -221,3 +221,12 @@ def test_new_answers_rebuild_all_that_reads_them(manifest):
     assert not_rebuilt_on_answers(manifest, select) == set()
     assert "fct_responses" in not_rebuilt_on_answers(manifest, select.replace("int_followup_prompts+", ""))
     assert "dim_items" not in rebuilt(manifest, select)
+
+
+def test_rows_that_assertions_find_are_kept(manifest):
+    """Those of tests of columns only on request (--store-failures): a table each would cost as much again."""
+    tests = [n for n in manifest["nodes"].values() if n["resource_type"] == "test"]
+    assertions = {n["name"]: n["config"]["store_failures"] for n in tests if n["language"] == "sql"
+                  and not n.get("test_metadata")}
+    assert len(assertions) > 90 and [name for name, kept in assertions.items() if not kept] == []
+    assert not any(n["config"]["store_failures"] for n in tests if n.get("test_metadata"))
