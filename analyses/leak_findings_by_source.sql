@@ -1,5 +1,7 @@
--- Per leak rule, source and task: units found, the templates behind them and how often, for every
--- rule on items, whatever follows from a finding; templates that fell to a cap are left out.
+-- Which leak rules find what, in which source and task? Units found, the templates behind them and
+-- how often, for every rule on items, whatever follows from a finding; templates that fell to a cap
+-- are left out.
+-- Run with: dbt show --select leak_findings_by_source --limit -1
 with
 
 findings as (

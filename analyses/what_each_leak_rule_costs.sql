@@ -1,5 +1,6 @@
--- Per source and leak rule that holds items back: the templates and items it touches, the share of
--- all, and those that no other rule would have held back (what the rule alone costs).
+-- What does each leak rule cost? Per source and rule that holds items back: the templates and items
+-- it touches, the share of all, and those that no other rule would have held back (alone).
+-- Run with: dbt show --select what_each_leak_rule_costs --limit -1
 with
 
 steps as (

@@ -1,14 +1,16 @@
--- The rules that hold items back (or tag them), each with what it found and the item's text; an item
--- without a rule stays back with its block (reason block_broken). Start from one item, a template, or
--- everything of a source.
+-- Why was this item held back? The rules that hold items back (or tag them), each with what it
+-- found and the item's text; an item without a rule stays back with its block (block_broken).
+-- Run with: dbt show --select why_was_this_item_held_back --limit -1 --vars "{item: <item_id>}"
+-- Without the variable it lists every item that is held back. `ehrbench explain` prints one.
 with
 
 items as (
 
     select * from {{ ref('dim_items') }}
     where not released
-    -- where item_id = '...'
-    -- where template_key = '...'
+        {%- if var('item', none) %}
+        and item_id = '{{ var('item') | replace("'", "''") }}'
+        {%- endif %}
 
 ),
 

@@ -1,4 +1,4 @@
--- The yield curve of one policy: what each threshold lets through, beside the null generator.
+-- What would another threshold let through, beside the null generator? The yield curve of a policy.
 -- Run with: dbt show --select yield_curve --limit -1 --vars '{policy: sound, curve: match_level}'
 -- Without the variables it takes the active policy and every curve. One column per task is easy to
 -- draw from: x is threshold_value in order of position, a line per generator.

@@ -203,15 +203,20 @@
     'S\\.?\\s?(?:aureus|epidermidis|pneumoniae)', 'K\\.?\\s?pneumoniae', 'P\\.?\\s?aeruginosa',
     'B\\.?\\s?(?:fragilis|cereus)', 'A\\.?\\s?(?:baumannii|fumigatus)',
 ] | join('|') -%}
+{%- set letter_terms -%} [A-Z]\s(?:cells?|dimers?|reactive|rays?|waves?|sections?) {%- endset -%}
 {%- set look_alike -%}
-\b(?:{{ genera }}|[A-Z]\s(?:cells?|dimers?|reactive|rays?|waves?)|(?i:i\.\s?e\.|e\.\s?g\.))
+\b(?:{{ genera }}|{{ letter_terms }}|(?i:i\.\s?e\.|e\.\s?g\.))
 {%- endset -%}
-{%- set wrong -%} (?i:incorrect|wrong|worst|unlikely) {%- endset -%}
+{#- "The least likely answer", but not "the least harmful". -#}
+{%- set least -%}
+least\s+(?:likely|probable|plausible|appropriate|suitable|consistent)
+{%- endset -%}
+{%- set wrong -%} (?i:incorrect|wrong|worst|unlikely|{{ least }}) {%- endset -%}
 {%- set negation -%}
 (?i:not|never|cannot|(?:ca|do|would|could|did|should|wo|is)n[''’]t)
 {%- endset -%}
 {%- set wrong_cue -%}
-\b(?:{{ wrong }}\s+(?i:answer|option|choice)s?|{{ negation }}\s+(?i:be|{{ verbs }}))\b
+\b(?:{{ wrong }}\s+(?i:(?:{{ nouns }})s?)|{{ negation }}\s+(?i:be|{{ verbs }}))\b
 {%- endset -%}
 {%- set wrong_clause -%}
 \b(?i:answer|option|choice)s?\s+(?i:that|which)\s+(?i:is|are)\s*(?:{{ negation }}|{{ wrong }})\b

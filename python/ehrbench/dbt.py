@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ehrbench import paths
 from ehrbench.errors import EhrbenchError, one_line
-from ehrbench.progress import PLAIN_EVERY_S, console, say
+from ehrbench.progress import PLAIN_EVERY_S, console, duration, say
 
 STEP = re.compile(r"\b(\d+) of (\d+) (START|OK|PASS|ERROR|FAIL|WARN|SKIP|NO-OP)\b\s*(.*)")
 CLOSING = re.compile(r"Done\. (PASS=.*)")
@@ -100,7 +100,7 @@ def _follow(process: subprocess.Popen, label: str) -> tuple[list[str], str]:
     """Show progress until dbt ends; returns (last lines, closing counts)."""
     tail: list[str] = []
     summary = ""
-    last_line = time.monotonic()
+    started = last_line = time.monotonic()
     say(f"{label}: starting")
     status = console().status(label) if sys.stdout.isatty() else None
     if status:
@@ -117,16 +117,25 @@ def _follow(process: subprocess.Popen, label: str) -> tuple[list[str], str]:
                 continue
             number, total, state, rest = step.groups()
             if status:
-                status.update(f"{label}: {number} of {total} {_node(rest)}")
+                left = _pace(int(number), int(total), time.monotonic() - started)
+                status.update(f"{label}: {number} of {total} {left} {_node(rest)}")
             elif state in ("ERROR", "FAIL"):
                 say(f"  {number} of {total} {state} {_node(rest)}")
             elif time.monotonic() - last_line >= PLAIN_EVERY_S:
                 last_line = time.monotonic()
-                say(f"  {number} of {total}")
+                say(f"  {number} of {total} {_pace(int(number), int(total), last_line - started)}")
     finally:
         if status:
             status.stop()
     return tail, summary
+
+
+def _pace(number: int, total: int, seconds: float) -> str:
+    """Rate and time left; nodes differ, so the time is a rough one."""
+    rate = number / seconds if seconds > 0 else 0.0
+    if not rate:
+        return ""
+    return f"({rate:.1f}/s, roughly {duration((total - number) / rate)} left)"
 
 
 def _node(text: str) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import csv
 import gzip
 import importlib.metadata
+import importlib.util
 import io
 import os
 import platform
 import re
+import shutil
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,11 +23,13 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import convert, dbt, embed, paths, score_texts
+from ehrbench import built, convert, dbt, embed, generate, paths, score_texts
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.progress import size
 
-OK, MISSING, WRONG = "ok", "missing", "wrong"
+# WARN is worth a look and stops nothing.
+OK, MISSING, WARN, WRONG = "ok", "missing", "warn", "wrong"
 # Sources that dbt writes or reads from the build folder: not brought by a user.
 INTERNAL = ("completions", "truth", "weights")
 # Without these nothing of a source of patients counts; every other table may be missing.
@@ -35,6 +40,8 @@ MISSED = {("mimic_iii", "icustays"): "beside MIMIC-IV no patient counts (var mim
 RESERVED = {*paths.PATIENT_FILES, "all"}
 # Files together larger than this are not read whole by a look (bytes).
 READ_AT_MOST = 2**28
+# The one in C where there is one: ten times as fast, and as safe.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SEMMEDDB_FILE = re.compile(r"(semmedVER[0-9]+_[0-9]+_R)_([A-Z_]+)\.", re.I)
 
 
@@ -81,7 +88,7 @@ def declared_sources(root: Path) -> dict[str, list[Table]]:
     sources: dict[str, list[Table]] = {}
     for file in sorted((root / "models" / "staging").glob("*/_*sources.yml")):
         try:
-            document = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+            document = yaml.load(file.read_text(encoding="utf-8"), LOADER) or {}
         except yaml.YAMLError as error:
             raise EhrbenchError(f"{file.name} is not YAML: {one_line(error)}") from error
         for source in document.get("sources", []):
@@ -117,7 +124,7 @@ def shown(path: Path) -> str:
 def check_source(name: str, tables: list[Table], target: str) -> list[Finding]:
     """State of one source for a target: one finding, or one per site of a source with sites."""
     folder = paths.source_dir(name, target)
-    variable = f"EHRBENCH_{name.upper()}_DIR"
+    variable = paths.variable(name)
     if folder is None:
         return [Finding(MISSING, name, f"{variable} is not set")]
     if not folder.is_dir():
@@ -248,7 +255,7 @@ def ids(file: Path, column: str = "visit_occurrence_id") -> str:
 
 def check_folder(name: str, tables: list[Table], target: str, folder: Path) -> Finding:
     """State of the files of a source (or of one of its sites) in one folder."""
-    variable = f"EHRBENCH_{name.upper()}_DIR"
+    variable = paths.variable(name)
     required = [table for table in tables if not table.may_be_missing]
     found = {table.name: paths.matching_files(folder, table.files) for table in tables}
     absent = [table for table in required if not found[table.name]]
@@ -398,7 +405,34 @@ def check_versions() -> Finding:
             "versions",
             f"dbt-core {dbt[0]}.{dbt[1]} is installed, 1.11 works: pip install -e .",
         )
-    return Finding(OK, "versions", ", ".join(parts))
+    others = other_versions()
+    return Finding(WARN if others else OK, "versions", ", ".join(parts), others)
+
+
+def pins(extra: str | None = None) -> dict[str, str]:
+    """Packages that pyproject.toml pins and their versions: the base ones, or those of an extra."""
+    text = (paths.project_root() / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    wanted = project["optional-dependencies"][extra] if extra else project["dependencies"]
+    return dict(one.split("==", 1) for one in wanted if "==" in one)
+
+
+def installed(package: str) -> str | None:
+    """Version of an installed package, None when it is not there (nothing is imported)."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def other_versions(extra: str | None = None) -> list[str]:
+    """A line per package that is installed in another version than the tested one."""
+    return [
+        f"{name} {found} is installed, {wanted} is tested: pip install -e ."
+        + (f"[{extra}]" if extra else "")
+        for name, wanted in pins(extra).items()
+        if (found := installed(name)) is not None and found != wanted
+    ]
 
 
 def check_engine() -> Finding:
@@ -461,13 +495,188 @@ def examine_sources(target: str) -> list[Finding]:
 
 
 def examine(target: str) -> list[Finding]:
-    """The whole report for a target."""
-    return [
+    """The whole report for a target; its last line is what to do next."""
+    sources = examine_sources(target)
+    database = check_database(target)
+    found = [
         check_versions(),
-        *examine_sources(target),
+        *sources,
         check_data_class(target),
+        *check_licences(target, sources),
+        database,
+        check_disk(target),
+        check_memory(target),
         check_engine(),
         check_embedded_model(),
         check_embeddings(),
         check_text_scores(),
+        *(check_extra(extra, what) for extra, what in EXTRAS.items()),
+        check_browser(),
     ]
+    return [*found, Finding("next", "what to do", next_step(target, found))]
+
+
+def check_licences(target: str, sources: list[Finding]) -> list[Finding]:
+    """Under which licence each source that was found comes, from the seed licences."""
+    rows = {(row["source"], row["terms_of"]): row for row in seed("licences")}
+    held: dict[str, list[str]] = {}
+    for name in dict.fromkeys(finding.name for finding in sources if finding.state == OK):
+        for kind in terms_of(name, target):
+            row = rows.get((name, kind)) or rows[("*", kind)]
+            held.setdefault(f"{row['licence']}; {row['terms']}", []).append(name)
+    lines = [f"{', '.join(names)}: {terms}" for terms, names in held.items()]
+    lines += [
+        f"weights of {row['model']}: {row['licence']}"
+        for row in seed("models")
+        if row["licence"] and paths.model_weights(row["weights"], row["model"])
+    ]
+    return [Finding(OK, "licences", lines[0], lines[1:])] if lines else []
+
+
+def terms_of(name: str, target: str) -> list[str]:
+    """Kinds of a source's data, as the seed licences names them."""
+    folder = paths.source_dir(name, target)
+    if target == "synthetic" or folder is None:
+        return ["synthetic"]
+    if name in paths.PATIENT_FILES:
+        classes = {paths.site_class(name, site) for site in paths.sites(name, folder)} - {None}
+        return sorted(classes, key=paths.DATA_CLASSES.index)
+    is_shared = target == "demo" and not os.environ.get(paths.variable(name))
+    return ["open" if is_shared else "licensed"]
+
+
+def check_database(target: str) -> Finding:
+    """State of the file that dbt builds: not there, held by a process, half done, or finished."""
+    file = paths.database(target)
+    if not file.is_file():
+        return Finding(MISSING, "database", f"no {shown(file)}: not built yet")
+    try:
+        with built.connect_marts(file, target) as connection:
+            release = built.release_id(connection)
+            data_class = built.data_class_of(connection)
+    except EhrbenchError as error:
+        return Finding(WARN, "database", one_line(error).replace(str(file), shown(file)))
+    return Finding(
+        OK,
+        "database",
+        f"{shown(file)}, {size(file.stat().st_size)}, {data_class} data, release {release[:12]}",
+    )
+
+
+def need(target: str) -> dict[str, int]:
+    """Bytes of free disk and memory that a target wants (seed target_needs)."""
+    [row] = [row for row in seed("target_needs") if row["target"] == target]
+    return {name: int(row[f"{name}_gb"]) * 10**9 for name in ("disk", "memory")}
+
+
+def check_disk(target: str) -> Finding:
+    """Free disk where the database and what DuckDB spills lie."""
+    places = [str(paths.database(target)), os.environ.get("EHRBENCH_TEMP_DIR")]
+    folders = [existing(Path(place)) for place in places if place]
+    free = {folder: shutil.disk_usage(folder).free for folder in folders}
+    place = min(folders, key=free.get)
+    text = f"{size(free[place])} free in {shown(place)}"
+    wanted = need(target)["disk"]
+    if free[place] < wanted:
+        text += f", target {target} wants {size(wanted)}: free some, or set EHRBENCH_DB"
+        return Finding(WARN, "disk", text)
+    return Finding(OK, "disk", text)
+
+
+def existing(place: Path) -> Path:
+    """The folder itself, or the nearest one above it that is there."""
+    place = place.absolute()
+    return next(folder for folder in (place, *place.parents) if folder.is_dir())
+
+
+def check_memory(target: str) -> Finding:
+    """Free memory, a container's own limit included."""
+    free = free_memory()
+    if free is None:
+        return Finding(MISSING, "memory", "this system does not say how much is free")
+    wanted = need(target)["memory"]
+    text = f"{size(free)} free"
+    if free < wanted:
+        return Finding(
+            WARN,
+            "memory",
+            f"{text}, target {target} wants {size(wanted)}: end other programs, or lower "
+            "EHRBENCH_MEMORY_LIMIT (DuckDB then spills to disk)",
+        )
+    return Finding(OK, "memory", text)
+
+
+def free_memory(
+    system: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")
+) -> int | None:
+    """Bytes of memory that a new program can have; None where the system does not say."""
+    try:
+        found = re.search(r"^MemAvailable: +(\d+) kB", system.read_text("ascii"), re.MULTILINE)
+    except OSError:
+        return None
+    if not found:
+        return None
+    free = int(found[1]) * 1024
+    try:
+        limit = (group / "memory.max").read_text("ascii").strip()
+        used = (group / "memory.current").read_text("ascii").strip()
+    except OSError:
+        return free
+    return min(free, max(int(limit) - int(used), 0)) if limit.isdigit() else free
+
+
+EXTRAS = {
+    "report": "ehrbench report",
+    "audit": "spreadsheets of ehrbench audit",
+    "evals": "running exports in datasets, lm-eval and inspect",
+}
+
+
+def check_extra(extra: str, what: str) -> Finding:
+    """Whether the packages of an extra that a command needs are installed."""
+    wanted = pins(extra)
+    lacking = [name for name in wanted if installed(name) is None]
+    if lacking:
+        return Finding(
+            MISSING,
+            f"extra {extra}",
+            f"no {', '.join(lacking)}: for {what}, pip install -e '.[{extra}]'",
+        )
+    versions = ", ".join(f"{name} {installed(name)}" for name in wanted)
+    return Finding(OK, f"extra {extra}", versions, other_versions(extra))
+
+
+def check_browser() -> Finding:
+    """Whether the tests of the report page can run: the system's Chromium and playwright."""
+    found = shutil.which("chromium")
+    if not found or installed("playwright") is None:
+        lacks = "playwright (extra test)" if found else "chromium (a package of the system)"
+        return Finding(MISSING, "browser", f"no {lacks}: only tests of the report page need it")
+    return Finding(OK, "browser", f"{found}, playwright {installed('playwright')}")
+
+
+def next_step(target: str, findings: list[Finding]) -> str:
+    """The one thing to do next."""
+    states = {finding.name: finding.state for finding in findings if finding.state != WRONG}
+    wrong = [finding.name for finding in findings if finding.state == WRONG]
+    run = f"ehrbench run --target {target}"
+    if wrong:
+        return f"mend {wrong[0]} (marked wrong above), then ehrbench doctor --target {target}"
+    if not any(states.get(source) == OK for source in paths.PATIENT_FILES):
+        if target == "demo":
+            return "ehrbench fetch mimic-iv-demo"
+        if target == "full":
+            return "set EHRBENCH_MIMIC_IV_DIR, EHRBENCH_MIMIC_III_DIR or EHRBENCH_OMOP_DIR"
+    [database] = [finding for finding in findings if finding.name == "database"]
+    if database.state == WARN and "writes it" in database.text:
+        return "wait until the database is free, then look again"
+    if database.state != OK:
+        return run
+    file, store = paths.database(target), paths.completions_dir(target)
+    try:
+        n = sum(row[3] for row in generate.pending_counts(file, store))
+    except EhrbenchError as error:
+        return f"{run} ({one_line(error)})"
+    if n and states.get("engine") == OK:
+        return f"{run} (asks the {n} requests that have no answer yet)"
+    return f"ehrbench report --target {target}"

@@ -195,7 +195,7 @@ def embed(
             return 0
         say(f"starting {ENGINE} for {model}")
         encoder = Encoder(spec)
-        with Progress(f"{EMBEDDINGS} {model}", len(rows)) as progress:
+        with Progress(f"{EMBEDDINGS} {model}", len(rows), "texts") as progress:
             for start in range(0, len(rows), BATCH):
                 batch = rows[start : start + BATCH]
                 vectors = encoder.vectors([text for *_, text in batch])

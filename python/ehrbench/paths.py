@@ -109,13 +109,31 @@ def source_dir(source: str, target: str) -> Path | None:
     """Folder of a source for a target; None when nothing names one."""
     if target == "synthetic":
         return synth_dir() / ("truth" if source == "truth" else f"raw/{source}")
-    given = os.environ.get(_variable(source))
+    given = os.environ.get(variable(source))
     if given:
         return _from_root(given)
     if target == "demo" and source in SHARED_LAYOUT:
-        shared = _from_root(os.environ.get("EHRBENCH_SHARED_DIR") or "../shared")
-        return shared / "data" / SHARED_LAYOUT[source]
+        return shared_dir() / "data" / SHARED_LAYOUT[source]
     return None
+
+
+def shared_dir() -> Path:
+    """Folder whose `data` target demo reads where no variable names a source.
+
+    EHRBENCH_SHARED_DIR, else ../shared where that has data, else the build folder, which
+    `ehrbench fetch` fills.
+    """
+    given = os.environ.get("EHRBENCH_SHARED_DIR")
+    if given:
+        return _from_root(given)
+    shared = _from_root("../shared")
+    has_data = any(path.is_file() for path in shared.glob("data/*/*"))
+    return shared if has_data else _from_root("build")
+
+
+def fetched_dir() -> Path:
+    """Folder that `ehrbench fetch` fills, one folder per data set, laid out as SHARED_LAYOUT."""
+    return _from_root("build/data")
 
 
 def model_weights(weights: str, model: str) -> Path | None:
@@ -147,14 +165,15 @@ def data_class(target: str) -> str:
             continue
         found = [one for site in sites(source, folder) if (one := site_class(source, site))]
         # The folder of all shared test data is named by nobody: it may hold no site.
-        is_shared = SHARED_LAYOUT[source] == "" and not os.environ.get(_variable(source))
+        is_shared = SHARED_LAYOUT[source] == "" and not os.environ.get(variable(source))
         if not found and any(folder.iterdir()) and not (is_shared and target == "demo"):
             found = ["credentialed"]
         classes += found
     return max(classes, key=DATA_CLASSES.index)
 
 
-def _variable(source: str) -> str:
+def variable(source: str) -> str:
+    """Name of the variable that names a source's folder."""
     return f"EHRBENCH_{source.upper()}_DIR"
 
 

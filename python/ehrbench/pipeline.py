@@ -28,8 +28,8 @@ from ehrbench import (
     score_texts,
 )
 from ehrbench.engines import vllm_offline
-from ehrbench.errors import EhrbenchError
-from ehrbench.progress import console, duration, say
+from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.progress import Progress, console, duration, say
 
 # What has to be built again when completions of a stage or vectors have come in. Triples that a model
 # proposes change everything from the triples on; answers leave the items as they are.
@@ -41,6 +41,8 @@ DOWNSTREAM = {
     "text_scores": "stg_completions__text_scores+",
 }
 MAX_ROUNDS = 6
+# Sources that can support a triple.
+EVIDENCE = ("umls", "semmeddb")
 
 
 @dataclass
@@ -75,13 +77,19 @@ def preflight(target: str) -> None:
         raise EhrbenchError(f"source {wrong[0].name}: {wrong[0].text} (see ehrbench doctor)")
     names = {state: [f.name for f in findings if f.state == state] for state in ("ok", "missing")}
     if not names["ok"]:
+        fetch = "run ehrbench fetch mimic-iv-demo, or " if target == "demo" else ""
         raise EhrbenchError(
-            f"target {target} finds no source at all: set EHRBENCH_MIMIC_IV_DIR and the others "
-            "(see ehrbench doctor)"
+            f"target {target} finds no source at all: {fetch}set EHRBENCH_MIMIC_IV_DIR and the "
+            "others (see ehrbench doctor)"
         )
     say(f"sources of target {target}: {', '.join(names['ok'])}")
     if names["missing"]:
         say(f"read as empty: {', '.join(names['missing'])}")
+    if not set(EVIDENCE) & set(names["ok"]):
+        say(
+            f"without {' and '.join(EVIDENCE)} no triple has evidence: everything is built up to "
+            "the triples, and no item is made (set EHRBENCH_UMLS_DIR, EHRBENCH_SEMMEDDB_DIR)"
+        )
     # What synth does not write is not needed by its target.
     for finding in findings if target != "synthetic" else ():
         for line in finding.more:
@@ -329,7 +337,12 @@ def synthesise(
     asked = {"patients": patients, "seed": seed, "regime": regime}
     given = {name: value for name, value in asked.items() if value is not None}
     folder = out or paths.synth_dir()
-    written = synth.write(folder, **given)
+    try:
+        total = synth.n_made(given.get("patients", synth.DEFAULT_PATIENTS))
+        with Progress("synthetic data", total, unit="patients") as progress:
+            written = synth.write(folder, **given, made=progress.advance)
+    except ValueError as error:
+        raise EhrbenchError(one_line(error)) from error
     return (
         f"{written.get('patients')} patients, seed {written.get('seed')} in {doctor.shown(folder)}"
     )
@@ -372,6 +385,11 @@ def leaderboard(database: Path) -> None:
         names = [column[0] for column in result.description]
         rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
         left_out = _left_out_sources(connection)
+        items = built.find_relation(connection, "dim_items")
+        n_items = connection.execute(f"select count(*) from {items}").fetchall() if items else None
+    if n_items == [(0,)]:
+        say("there is no item: no triple was accepted (rpt_rejection_reasons says why)")
+        return
     if not rows:
         say("the leaderboard is empty: no item has been answered yet")
         return

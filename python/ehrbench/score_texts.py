@@ -211,7 +211,7 @@ def score(
         bert = Bert(spec) if with_bertscore else None
         if why:
             say(f"no BERTScore: {why}")
-        with Progress(TEXT_SCORES, len(rows)) as progress:
+        with Progress(TEXT_SCORES, len(rows), "pairs") as progress:
             for start in range(0, len(rows), BATCH):
                 batch = rows[start : start + BATCH]
                 replies, references = [row[3] for row in batch], [row[4] for row in batch]

@@ -102,7 +102,7 @@ def ehrbench(*arguments: object, **settings: object) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=1200,
+        timeout=3600,
     )
 
 
@@ -123,7 +123,7 @@ def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess
         capture_output=True,
         text=True,
         check=False,
-        timeout=1200,
+        timeout=3600,
     )
 
 

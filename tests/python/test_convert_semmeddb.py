@@ -77,7 +77,7 @@ def test_a_killed_conversion_goes_on_and_ends_alike(dumps, tmp_path):
         "from pathlib import Path\n"
         "from ehrbench.convert import semmeddb\n"
         "show, calls = semmeddb.Line.show, []\n"
-        "def stop(line, count):\n"
+        "def stop(line, count, share=None):\n"
         "    calls.append(count)\n"
         "    if len(calls) == 9: os.kill(os.getpid(), signal.SIGKILL)\n"
         "semmeddb.Line.show = stop\n"

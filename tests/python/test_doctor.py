@@ -1,15 +1,21 @@
 """What is missing is said, what is wrong is said with its mend and ends with exit 1."""
 
+import csv
 import gzip
 import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT, ehrbench
 
 from ehrbench import doctor, paths, pipeline
-from ehrbench.doctor import MISSING, OK, WRONG, Table, check_source
+from ehrbench.doctor import MISSING, OK, WARN, WRONG, Finding, Table, check_source
 from ehrbench.errors import EhrbenchError
 
 PATIENTS = Table("patients", ["hosp/patients.csv.gz"], "csv", ["subject_id", "gender"], ["dod"])
@@ -372,3 +378,216 @@ def test_doctor_exits_1_on_a_wrong_source_and_0_on_missing_ones(tmp_path):
     assert "wrong    umls" in broken.stdout
     assert broken.returncode == 1
     assert broken.stderr.startswith("error: ") and len(broken.stderr.splitlines()) == 1
+
+
+# ------------------------------------------------------------------- licences, machine, database
+
+
+@pytest.fixture
+def own_root(tmp_path, monkeypatch):
+    """A project of its own with this one's seeds, so that nothing beside it is found."""
+    root = tmp_path / "root"
+    root.mkdir()
+    for name in ("seeds", "models/staging"):
+        shutil.copytree(ROOT / name, root / name)
+    for name in ("dbt_project.yml", "pyproject.toml"):
+        shutil.copy(ROOT / name, root)
+    sources = [name.upper() for name in doctor.declared_sources(ROOT)]
+    for name in ("DB", "TEMP_DIR", "SHARED_DIR", *(f"{source}_DIR" for source in sources)):
+        monkeypatch.delenv(f"EHRBENCH_{name}", raising=False)
+    monkeypatch.setenv("EHRBENCH_PROJECT_DIR", str(root))
+    return root
+
+
+def licences(target, *names):
+    found = doctor.check_licences(target, [Finding(OK, name, "") for name in names])
+    return [line.strip() for one in found for line in one.lines()]
+
+
+def test_every_source_has_a_licence_for_every_kind(own_root):
+    rows = {(row["source"], row["terms_of"]) for row in doctor.seed("licences")}
+    for source in doctor.declared_sources(ROOT):
+        if source in doctor.INTERNAL:
+            continue
+        people = source in paths.PATIENT_FILES
+        for kind in ("demo", "credentialed") if people else ("licensed",):
+            assert (source, kind) in rows, source
+    assert {("*", "synthetic"), ("*", "open")} <= rows
+
+
+def test_licences_go_by_what_was_found(own_root, shared_dir, monkeypatch):
+    assert licences("synthetic", "mimic_iv", "umls") == [
+        "ok       licences         mimic_iv, umls: Apache-2.0; made up by ehrbench synth: free to share"
+    ]
+    monkeypatch.setenv("EHRBENCH_SHARED_DIR", str(shared_dir))
+    demo = licences("demo", "mimic_iv", "omop", "umls")
+    assert "mimic_iv: Open Database License 1.0;" in demo[0]
+    assert "Synthea27Nj" in demo[1] and demo[2].startswith("umls: each origin's own")
+    put(own_root, "iv/hosp/patients.csv", "subject_id,gender\n1,F\n")
+    monkeypatch.setenv("EHRBENCH_MIMIC_IV_DIR", str(own_root / "iv"))
+    monkeypatch.setenv("EHRBENCH_UMLS_DIR", str(own_root / "iv"))
+    full = licences("full", "mimic_iv", "umls")
+    assert "PhysioNet Credentialed Health Data License" in full[0]
+    assert full[1].startswith("umls: UMLS Metathesaurus License Agreement; ")
+    put(own_root, "build/models/gemma-3-270m/config.json", "{}")
+    assert licences("full", "umls")[1:] == ["weights of gemma-3-270m: Gemma Terms of Use"]
+    assert len(licences("full")) == 1 and "Gemma Terms of Use" in licences("full")[0]
+
+
+def test_too_little_disk_and_memory_are_warned_of(own_root, monkeypatch):
+    assert {row["target"] for row in doctor.seed("target_needs")} == set(paths.TARGETS)
+    wanted = doctor.need("demo")
+    for n_bytes, state in ((wanted["disk"] - 1, WARN), (wanted["disk"], OK)):
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda _, n=n_bytes: shutil._ntuple_diskusage(n, 0, n)
+        )
+        found = doctor.check_disk("demo")
+        assert found.state == state and "2.0 GB free" in found.text
+        assert ("free some" in found.text) == (state == WARN)
+    for n_bytes, state in ((wanted["memory"] - 1, WARN), (wanted["memory"], OK), (None, MISSING)):
+        monkeypatch.setattr(doctor, "free_memory", lambda n=n_bytes: n)
+        assert doctor.check_memory("demo").state == state
+    monkeypatch.setattr(doctor, "free_memory", lambda: 1)
+    assert "lower EHRBENCH_MEMORY_LIMIT" in doctor.check_memory("demo").text
+
+
+def test_the_fuller_disk_counts(own_root, monkeypatch):
+    spill = own_root / "spill"
+    spill.mkdir()
+    monkeypatch.setenv("EHRBENCH_TEMP_DIR", str(spill))
+    monkeypatch.setattr(
+        shutil,
+        "disk_usage",
+        lambda place: shutil._ntuple_diskusage(9, 0, 5 * 10**9 if Path(place) == spill else 10**12),
+    )
+    assert doctor.check_disk("synthetic").text.startswith("5.0 GB free in ")
+
+
+def test_memory_is_what_the_container_leaves(tmp_path):
+    put(tmp_path, "meminfo", "MemTotal: 9 kB\nMemAvailable:   2000 kB\n")
+    assert doctor.free_memory(tmp_path / "meminfo", tmp_path) == 2_048_000
+    put(tmp_path, "memory.max", "max\n")
+    put(tmp_path, "memory.current", "900\n")
+    assert doctor.free_memory(tmp_path / "meminfo", tmp_path) == 2_048_000
+    put(tmp_path, "memory.max", "1000\n")
+    assert doctor.free_memory(tmp_path / "meminfo", tmp_path) == 100
+    assert doctor.free_memory(tmp_path / "none", tmp_path) is None
+
+
+def test_versions_other_than_the_tested_ones_are_named(own_root, monkeypatch):
+    assert doctor.check_versions().state == OK
+    monkeypatch.setitem(doctor.pins.__globals__, "installed", lambda name: "0.1")
+    found = doctor.check_versions()
+    assert found.state == WARN
+    assert any(line.startswith("click 0.1 is installed, ") for line in found.more)
+    monkeypatch.setattr(doctor, "installed", lambda name: None)
+    found = doctor.check_extra("evals", "exports")
+    assert found.state == MISSING and "no datasets, inspect-ai, lm-eval" in found.text
+    assert "pip install -e '.[evals]'" in found.text
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert doctor.check_browser().state == MISSING
+
+
+def make_database(file, release="r" * 20):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "create table rpt_run_manifest as "
+            f"select 'demo' as data_class, '{release}' as release_id"
+        )
+
+
+def test_a_database_that_is_held_names_its_process(own_root):
+    file = own_root / "build/demo.duckdb"
+    assert doctor.check_database("demo").text == "no build/demo.duckdb: not built yet"
+    make_database(file)
+    found = doctor.check_database("demo")
+    assert found.state == OK
+    assert found.text.endswith("demo data, release rrrrrrrrrrrr")
+    code = (
+        "import duckdb, sys\nconnection = duckdb.connect(sys.argv[1])\n"
+        "print('held', flush=True)\nsys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline()
+        held = doctor.check_database("demo")
+        assert held.state == WARN and f"process {holder.pid} writes it" in held.text
+        assert "build/demo.duckdb cannot be opened" in held.text
+        assert "wait until" in doctor.next_step("demo", [Finding(OK, "mimic_iv", ""), held])
+        holder.stdin.close()
+    file.write_bytes(b"no database")
+    assert doctor.check_database("demo").state == WARN
+
+
+def test_what_to_do_next_is_one_thing(own_root):
+    def after(target, *findings):
+        found = [Finding(state, name, "") for state, name in findings]
+        if "database" not in [one.name for one in found]:
+            found.append(Finding(MISSING, "database", ""))
+        return doctor.next_step(target, found)
+
+    assert after("full", (WRONG, "umls"), (OK, "mimic_iv")).startswith("mend umls ")
+    assert after("demo", (MISSING, "mimic_iv")) == "ehrbench fetch mimic-iv-demo"
+    assert after("full", (OK, "umls")).startswith("set EHRBENCH_MIMIC_IV_DIR")
+    assert after("synthetic", (MISSING, "mimic_iv")) == "ehrbench run --target synthetic"
+    assert after("full", (OK, "omop")) == "ehrbench run --target full"
+    make_database(own_root / "build/demo.duckdb")
+    built = ((OK, "mimic_iv"), (OK, "database"))
+    assert after("demo", *built) == "ehrbench report --target demo"
+
+
+def test_unanswered_requests_are_next_where_an_engine_is(plan, monkeypatch):
+    monkeypatch.setenv("EHRBENCH_DB", str(plan.database))
+    monkeypatch.setenv("EHRBENCH_COMPLETIONS_DIR", str(plan.store))
+    plan.add_model("tiny")
+    plan.add("k1")
+    found = [Finding(OK, name, "") for name in ("mimic_iv", "database")]
+    assert doctor.next_step("demo", found) == "ehrbench report --target demo"
+    found.append(Finding(OK, "engine", ""))
+    assert doctor.next_step("demo", found).startswith("ehrbench run --target demo (asks the 1 ")
+
+
+def test_the_last_line_says_what_to_do_next(own_root):
+    lines = [line for one in doctor.examine("demo") for line in one.lines()]
+    assert lines[-1] == "next     what to do       ehrbench fetch mimic-iv-demo"
+    for name in ("versions", "data class", "database", "disk", "memory", "engine", "extra report"):
+        assert any(line[9:].startswith(name) for line in lines), name
+    with (ROOT / "seeds/licences.csv").open(encoding="utf-8", newline="") as handle:
+        assert all(None not in row and all(row.values()) for row in csv.DictReader(handle))
+
+
+def test_a_target_without_evidence_says_what_that_means(own_root, monkeypatch, capsys):
+    """The open demos alone, as `ehrbench fetch` brings them: no knowledge base."""
+
+    def findings(*found):
+        return [Finding(OK if name in found else MISSING, name, "") for name in ("mimic_iv", "umls")]
+
+    monkeypatch.setattr(doctor, "examine_sources", lambda _: findings("mimic_iv"))
+    pipeline.preflight("demo")
+    assert "without umls and semmeddb no triple has evidence" in capsys.readouterr().out
+    monkeypatch.setattr(doctor, "examine_sources", lambda _: findings("mimic_iv", "umls"))
+    pipeline.preflight("demo")
+    assert "no triple has evidence" not in capsys.readouterr().out
+    monkeypatch.setattr(doctor, "examine_sources", lambda _: findings())
+    with pytest.raises(EhrbenchError, match="run ehrbench fetch mimic-iv-demo, or set EHRBENCH_M"):
+        pipeline.preflight("demo")
+    with pytest.raises(EhrbenchError, match="no source at all: set EHRBENCH_MIMIC_IV_DIR"):
+        pipeline.preflight("full")
+
+
+def test_a_leaderboard_without_items_says_why_it_is_empty(own_root, capsys):
+    file = own_root / "build/demo.duckdb"
+    make_database(file)
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("create table rpt_leaderboard (model varchar, overall double)")
+        connection.execute("create table dim_items (item_id varchar)")
+    pipeline.leaderboard(file)
+    assert capsys.readouterr().out == (
+        "there is no item: no triple was accepted (rpt_rejection_reasons says why)\n"
+    )
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("insert into dim_items values ('i')")
+    pipeline.leaderboard(file)
+    assert "no item has been answered yet" in capsys.readouterr().out

@@ -274,6 +274,7 @@ BROKEN = [
             ("no_subject", "- Ileus", "- Stroke"),
             ("context_2", "- D: Cough", ""),
             ("context_2", "- D: Cough", "- D: Cough\\n- D: Fever"),
+            ("context_2", "- D: Cough", "- D: Cough\\n- D: X"),
             ("context_2", "- D: Ileus", "- D: Stroke"),
             ("context_2", "- Ileus", ""),
         )

@@ -55,8 +55,11 @@ create table stg_semmeddb__predications as select range as predication_id from r
 create table int_predications_cleaned as select range as predication_id from range(3);
 create table int_predications_quarantined as select * from (values ('torn_line', 2)) as v(reason, n_rows);
 create table int_audit_ratings as select * from (values
-    (1, 'ann', 't1', 'replaced_by_a_later_row'), (2, 'ann', 't1', null))
+    (1, 'ann', 't1', 'replaced_by_a_later_row'), (2, 'ann', 't1', null), (3, 'bob', 't1', 'unsure'))
     as v(source_row, rater, triple_id, reason);
+create table int_audit_item_ratings as select * from (values
+    (1, 'ann', 'i1', 'replaced_by_a_later_row'), (2, 'ann', 'i1', null))
+    as v(source_row, rater, item_id, reason);
 """
 
 BROKEN = [
@@ -124,7 +127,8 @@ BROKEN = [
     ("assert_conflict_rules_cover_policies", "insert into conflict_rules values ('gone', 'excludes1')"),
     ("assert_conflict_rules_cover_policies", "insert into evidence_policies values ('new')"),
     ("assert_audit_ratings_count", "update int_audit_ratings set reason = 'no_rater' where source_row = 2"),
-    ("assert_audit_ratings_count", "insert into int_audit_ratings values (3, 'bob', 't9', 'not_in_the_sample')"),
+    ("assert_audit_ratings_count", "insert into int_audit_ratings values (4, 'bob', 't9', 'not_in_the_sample')"),
+    ("assert_audit_ratings_count", "update int_audit_item_ratings set reason = 'unreadable_answer' where source_row = 2"),
     (
         "assert_policies_grow_stricter",
         "update int_triple_policy_reasons set reason_positive_support = 'no_positive_support' where policy = 'open'",

@@ -50,7 +50,8 @@ eligible as (
 
 ),
 
--- A prompt is asked once. Where two arms read alike it is the standard arm's.
+-- A prompt is asked once. Where two arms read alike it is the standard arm's, where two sources do
+-- that of the one that pooled figures count.
 asked_once as (
 
     select *
@@ -60,6 +61,7 @@ asked_once as (
         order by
             case when arm = 'standard' then 0 else 1 end,
             arm,
+            is_copy,
             item_id
     ) = 1
 

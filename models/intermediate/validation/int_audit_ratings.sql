@@ -20,13 +20,10 @@ decided as (
         ratings.rater,
         ratings.triple_id,
         ratings.is_right,
-        ratings.is_unique,
-        ratings.has_other_right,
-        ratings.is_answerable,
-        ratings.has_leak,
         case
             when ratings.rater is null or ratings.rater = '' then 'no_rater'
             when audit_sample.triple_id is null then 'not_in_the_sample'
+            when ratings.is_unsure then 'unsure'
             when ratings.is_right is null then 'unreadable_answer'
             -- A rater who changed their mind writes another row; the last one counts.
             when row_number() over (

@@ -396,8 +396,12 @@ read_off as (
         mode,
         case when grouping = 'evidence' then 'evidence' else 'time' end as probe,
         case when grouping = 'evidence' then 'all' else 'mimic_iv' end as source,
-        case when grouping = 'evidence' then concat('articles: ', subgroup) else subgroup end
-            as figure,
+        -- Groupings may share the names of what is left over.
+        case grouping
+            when 'evidence' then concat('articles: ', subgroup)
+            when 'anchor_year_group' then concat('years: ', subgroup)
+            else subgroup
+        end as figure,
         n,
         n_asked,
         n_templates,

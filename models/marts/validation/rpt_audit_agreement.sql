@@ -19,7 +19,7 @@ pairs as (
         count(*) filter (where not firsts.answer and not seconds.answer) as n_neither
     from answers as firsts
     inner join answers as seconds
-        on firsts.triple_id = seconds.triple_id
+        on firsts.audited_id = seconds.audited_id
         and firsts.question = seconds.question
         and firsts.rater < seconds.rater
     group by
@@ -40,8 +40,8 @@ shares as (
 
 ),
 
--- Agreement by chance: kappa takes each rater's own share of yes, AC1 how hard the triples are to
--- tell apart, so that AC1 stays sound where nearly every answer is the same.
+-- Agreement by chance: kappa takes each rater's own share of yes, AC1 how hard they are to tell
+-- apart, so that AC1 stays sound where nearly every answer is the same.
 by_chance as (
 
     select
@@ -63,7 +63,7 @@ coefficients as (
 
 ),
 
--- Linearised variance (Gwet 2008): what each of the four kinds of triple adds, and their number.
+-- Linearised variance (Gwet 2008): what each of the four kinds of pair adds, and their number.
 {%- set cells = [
     ('n_both', '1', '(yes_a + yes_b) / 2', '1 - (yes_a + yes_b) / 2'),
     ('n_only_a', '0', '(1 - yes_a + yes_b) / 2', '0.5'),
@@ -88,6 +88,26 @@ varied as (
         {%- endfor %}
     from coefficients
 
+),
+
+-- Without any disagreement the variance is nought, which would claim too much: there the lower
+-- end is that of Wilson's interval of the agreement.
+bounded as (
+
+    select
+        *,
+        {%- for name in ['kappa', 'ac1'] %}
+        case
+            when n_only_a + n_only_b = 0
+                then ({{ wilson_bound('n', 'n', 'low') }} - {{ name }}_chance)
+                / nullif(1 - {{ name }}_chance, 0)
+            else exact_{{ name }} - {{ var('interval_z') }} * {{ name }}_error
+        end as {{ name }}_from,
+        exact_{{ name }} + {{ var('interval_z') }} * {{ name }}_error as {{ name }}_to
+        {{- ',' if not loop.last }}
+        {%- endfor %}
+    from varied
+
 )
 
 select
@@ -102,9 +122,10 @@ select
     {{ rounded_share('agreement') }} as agreement,
     {%- for name in ['kappa', 'ac1'] %}
     {{ rounded_share('exact_' ~ name) }} as {{ name }},
-    {{ rounded_share('greatest(-1, exact_' ~ name ~ ' - ' ~ var('interval_z') ~ ' * '
-        ~ name ~ '_error)') }} as {{ name }}_low,
-    {{ rounded_share('least(1, exact_' ~ name ~ ' + ' ~ var('interval_z') ~ ' * '
-        ~ name ~ '_error)') }} as {{ name }}_high{{ ',' if not loop.last }}
+    case when {{ name }}_from is not null
+        then {{ rounded_share('greatest(-1, ' ~ name ~ '_from)') }} end as {{ name }}_low,
+    case when {{ name }}_to is not null
+        then {{ rounded_share('least(1, ' ~ name ~ '_to)') }} end as {{ name }}_high
+    {{- ',' if not loop.last }}
     {%- endfor %}
-from varied
+from bounded

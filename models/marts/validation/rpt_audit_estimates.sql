@@ -5,13 +5,37 @@ with
 
 audit_frame as (
 
-    select * from {{ ref('int_audit_frame') }}
+    select
+        stratum_key,
+        verdict,
+        source,
+        task
+    from {{ ref('int_audit_frame') }}
+
+    union all
+
+    select
+        stratum_key,
+        'released' as verdict,
+        source,
+        task
+    from {{ ref('int_audit_item_frame') }}
 
 ),
 
 audit_sample as (
 
-    select * from {{ ref('fct_audit_sample') }}
+    select
+        triple_id as audited_id,
+        stratum_key
+    from {{ ref('fct_audit_sample') }}
+
+    union all
+
+    select
+        item_id as audited_id,
+        stratum_key
+    from {{ ref('fct_audit_items') }}
 
 ),
 
@@ -24,6 +48,12 @@ answers as (
 audit_questions as (
 
     select * from {{ ref('audit_questions') }}
+
+),
+
+audit_columns as (
+
+    select * from {{ ref('audit_columns') }}
 
 ),
 
@@ -56,23 +86,23 @@ drawn as (
 
 ),
 
--- Several raters of a triple give one score, the share of them who say yes.
+-- Several raters of a triple or item give one score, the share of them who say yes.
 scores as (
 
     select
         audit_sample.stratum_key,
         answers.question,
-        answers.triple_id,
+        answers.audited_id,
         cast(round(
             sum(case when answers.answer then 1 else 0 end) / cast(count(*) as double), 6
         ) as decimal(9, 6)) as score
     from answers
     inner join audit_sample
-        on answers.triple_id = audit_sample.triple_id
+        on answers.audited_id = audit_sample.audited_id
     group by
         audit_sample.stratum_key,
         answers.question,
-        answers.triple_id
+        answers.audited_id
 
 ),
 
@@ -104,7 +134,7 @@ stratum_scores as (
         coalesce(drawn.n_drawn, 0) as n_drawn,
         coalesce(rated.n_rated, 0) as n_rated,
         cast(rated.sum_scores as double) / rated.n_rated as mean_score,
-        -- Null for a single rated triple, which says nothing about the spread of its stratum.
+        -- Null for a single rated one, which says nothing about the spread of its stratum.
         (cast(rated.sum_squares as double)
             - cast(rated.sum_scores as double) * cast(rated.sum_scores as double) / rated.n_rated)
         / nullif(rated.n_rated - 1, 0) as spread
@@ -194,8 +224,8 @@ variances as (
 
 ),
 
--- The triples of a plain sample that would tell as much: by the spread found within strata, but
--- never more than the weights allow, since a stratum of few triples may look even by chance.
+-- The size of a plain sample that would tell as much: by the spread found within strata, but never
+-- more than the weights allow, since a stratum of few triples may look even by chance.
 effective as (
 
     select
@@ -258,7 +288,7 @@ rater_errors as (
 
 ),
 
--- A rater with error e says yes to p(1-e) + (1-p)e of the triples.
+-- A rater with error e says yes to p(1-e) + (1-p)e of them.
 corrected as (
 
     select
@@ -270,6 +300,9 @@ corrected as (
     from bounded
     inner join rater_errors
         on bounded.question = rater_errors.question
+    -- A question worked out from several answers has not one error.
+    semi join audit_columns
+        on bounded.question = audit_columns.question
 
 ),
 

@@ -19,10 +19,7 @@ renamed as (
 
         ---------- booleans
         try_cast(trim(is_right) as boolean) as is_right,
-        try_cast(trim(is_unique) as boolean) as is_unique,
-        try_cast(trim(has_other_right) as boolean) as has_other_right,
-        try_cast(trim(is_answerable) as boolean) as is_answerable,
-        try_cast(trim(has_leak) as boolean) as has_leak
+        coalesce(lower(trim(is_right)) = 'unsure', false) as is_unsure
     from source
 
 )

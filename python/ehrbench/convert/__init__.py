@@ -9,12 +9,14 @@ import importlib.util
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ehrbench import paths
 from ehrbench.errors import EhrbenchError
+from ehrbench.progress import duration, say
 
 # What reads a GGUF file.
 NEEDED = ("gguf", "accelerate", "transformers", "torch")
@@ -115,6 +117,8 @@ def convert_embedded_model(out: Path | None = None, model: str = paths.EMBEDDED_
             f"converting {model} needs {missing[0]}: install the extra `cpu` "
             "(make demo LLM=vllm does)"
         )
+    started = time.monotonic()
+    say(f"converting {model}: unpacking its weights takes about half a minute")
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -124,6 +128,7 @@ def convert_embedded_model(out: Path | None = None, model: str = paths.EMBEDDED_
             shutil.rmtree(folder)
         temporary.chmod(0o755)
         temporary.rename(folder)
+        say(f"converting {model}: done in {duration(time.monotonic() - started)}")
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

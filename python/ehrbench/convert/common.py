@@ -35,20 +35,30 @@ class Line:
         self.started = self.shown = time.monotonic()
         self.on_terminal = sys.stdout.isatty()
         self.first = 0
+        self.begun: tuple[float, float] | None = None  # the first share that was said, and when
 
     def show(self, count: int, share: float | None = None) -> None:
         """Say how far the job is: `count` units, `share` of the input (0 to 1) when known."""
         now = time.monotonic()
+        if self.begun is None and share is not None:
+            self.begun = (share, now)
         if now - self.shown < (0.5 if self.on_terminal else PLAIN_EVERY_S):
             return
         self.shown = now
         rate = (count - self.first) / max(now - self.started, 1e-9)
         done = "" if share is None else f"{100 * share:.0f} %, "
-        text = f"{self.label}: {done}{count:,} {self.unit} ({rate:,.0f}/s)"
+        text = f"{self.label}: {done}{count:,} {self.unit} ({rate:,.0f}/s{self._left(share, now)})"
         if self.on_terminal:
             print(f"\r\x1b[K{text}", end="", flush=True)
         else:
             say(text)
+
+    def _left(self, share: float | None, now: float) -> str:
+        """How long the rest will take, once some share of the input was read."""
+        if share is None or self.begun is None or share <= self.begun[0]:
+            return ""
+        seconds = (now - self.begun[1]) * (1 - share) / (share - self.begun[0])
+        return f", about {duration(seconds)} left"
 
     def close(self, count: int, more: str = "") -> None:
         """The closing line."""
@@ -57,6 +67,23 @@ class Line:
         if self.on_terminal:
             print("\r\x1b[K", end="")
         say(f"{self.label}: {count:,} {self.unit} in {duration(seconds)} ({rate:,.0f}/s){more}")
+
+
+def share_read(file: Path) -> float | None:
+    """Share of a file that this process, which has it open, has read; None where nobody knows.
+
+    DuckDB does not say how far a streamed read is, but Linux does.
+    """
+    with contextlib.suppress(OSError):
+        name, whole = str(file.resolve()), max(file.stat().st_size, 1)
+        for handle in Path("/proc/self/fd").iterdir():
+            # Others come and go meanwhile.
+            with contextlib.suppress(OSError):
+                if os.readlink(handle) == name:
+                    said = Path("/proc/self/fdinfo", handle.name).read_text(encoding="ascii")
+                    at = int(said.split(maxsplit=2)[1])
+                    return at / whole if at else None
+    return None
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from ehrbench import paths
-from ehrbench.convert.common import WRITE_OPTIONS, Line, space_in
+from ehrbench.convert.common import WRITE_OPTIONS, Line, share_read, space_in
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import say
 
@@ -175,7 +175,7 @@ def convert_table(file: Path, dump: Dump, out: Path, part_rows: int, group_rows:
                         writer.write_table(group)
                         taken += group.num_rows
                         found.update(problems_of(group))
-                        line.show(rows + taken)
+                        line.show(rows + taken, share_read(text))
                 writing.rename(unfinished / f"part-{first:010d}.parquet")
                 rows, last = rows + taken, first + taken - 1
                 problems.update(found)

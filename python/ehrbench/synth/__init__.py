@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from ehrbench.synth import catalogue as _catalogue
@@ -25,9 +26,10 @@ from ehrbench.synth.files import plain_text, write_csv
 
 REGIMES = ("clean", "noisy")
 MAX_PATIENTS = 2_000_000
+DEFAULT_PATIENTS = 200
 DEFAULT_SEED = 20260530
 
-__all__ = ["DEFAULT_SEED", "MAX_PATIENTS", "REGIMES", "write"]
+__all__ = ["DEFAULT_PATIENTS", "DEFAULT_SEED", "MAX_PATIENTS", "REGIMES", "n_made", "write"]
 
 
 def _write_truth(loaded, rows, seed: int, folder: Path) -> dict[str, int]:
@@ -76,12 +78,12 @@ def _write_truth(loaded, rows, seed: int, folder: Path) -> dict[str, int]:
 
 
 def _write_patients(
-    loaded, seed: int, patients: int, raw: Path, truth: Path
+    loaded, seed: int, patients: int, raw: Path, truth: Path, made: Callable[[int], None]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Write every source of patients and truth_planted.csv; returns patients by source and row
     counts by path."""
     maker = cohort.Maker(loaded, seed)
-    own = max(1, patients * 3 // 10)  # patients of the sources beside MIMIC-IV
+    own = _beside(patients)
     name = "truth/truth_planted.csv"
     counts = {name: 0}
     with plain_text(truth / "truth_planted.csv") as out:
@@ -91,6 +93,8 @@ def _write_patients(
         def plant(source: str, rows: list[list]) -> None:
             planted.writerows([source, *row] for row in rows)
             counts[name] += len(rows)
+            if source != omop.OVERLAP:
+                made(1)
 
         with omop.OverlapFiles(loaded, raw, plant) as overlap:
             parts = [cohort.write(maker, seed, patients, raw, plant, overlap.add)]
@@ -108,8 +112,27 @@ def _write_patients(
     return persons, counts
 
 
+def _beside(patients: int) -> int:
+    """Patients of each source beside MIMIC-IV that has its own."""
+    return max(1, patients * 3 // 10)
+
+
+def n_made(patients: int) -> int:
+    """How many patients are made in all sources together (those that two share once).
+
+    Raises ValueError with one clear line for a number of MIMIC-IV patients that makes no sense.
+    """
+    if not isinstance(patients, int) or not 1 <= patients <= MAX_PATIENTS:
+        raise ValueError(f"patients must be a whole number from 1 to {MAX_PATIENTS}")
+    return patients + 2 * _beside(patients)
+
+
 def write(
-    out: Path | str, patients: int = 200, seed: int = DEFAULT_SEED, regime: str = "clean"
+    out: Path | str,
+    patients: int = DEFAULT_PATIENTS,
+    seed: int = DEFAULT_SEED,
+    regime: str = "clean",
+    made: Callable[[int], None] = lambda n: None,
 ) -> dict:
     """Write the synthetic data set under ``out`` and return its manifest.
 
@@ -120,13 +143,13 @@ def write(
     seed: any whole number; the truth of the knowledge base keeps its facts under every seed.
     regime: "clean" (the knowledge base says the truth) or "noisy" (facts missing, false pairs,
         negated sentences about well-studied treatments).
+    made: called with 1 for every patient that is written; ``n_made`` says how many come.
 
     Raises ValueError with one clear line for arguments that make no sense.
     """
     if regime not in REGIMES:
         raise ValueError(f"regime must be one of {', '.join(REGIMES)}, not {regime!r}")
-    if not isinstance(patients, int) or not 1 <= patients <= MAX_PATIENTS:
-        raise ValueError(f"patients must be a whole number from 1 to {MAX_PATIENTS}")
+    n_made(patients)
     out = Path(out)
     loaded = _catalogue.load()
     rows = facts.statements(loaded, seed)
@@ -134,7 +157,7 @@ def write(
     raw, truth = out / "raw", out / "truth"
     counts = {f"raw/{name}": count for name, count in kb.write(loaded, said, seed, raw).items()}
     counts.update(_write_truth(loaded, rows, seed, truth))
-    persons, written = _write_patients(loaded, seed, patients, raw, truth)
+    persons, written = _write_patients(loaded, seed, patients, raw, truth, made)
     counts.update(written)
     manifest = {
         "data_class": "synthetic",

@@ -48,7 +48,8 @@ lines as (
 
 ),
 
--- What a size shows, read anew from the triple. A label counts at its first place.
+-- What a size shows, read anew from the triple: never the answer. A label counts at its first
+-- place.
 triple_lines as (
 
     select
@@ -56,11 +57,13 @@ triple_lines as (
         concat(': ', {{ render_label('events.label') }}, chr(10)) as label_line,
         min(case when triple_events.role = 'subject' then 0 else triple_events.position end)
             as first_position,
-        max(triple_events.position) as last_position
+        max(triple_events.position) filter (where triple_events.role = 'context')
+            as last_position,
+        bool_or(triple_events.role = 'object') as is_answer
     from templates
     inner join {{ ref('fct_triple_events') }} as triple_events
         on templates.triple_id = triple_events.triple_id
-        and triple_events.role in ('subject', 'context')
+        and triple_events.role in ('subject', 'context', 'object')
     inner join {{ ref('fct_visit_events') }} as events
         on triple_events.event_key = events.event_key
     group by
@@ -77,7 +80,7 @@ sizes_shown as (
         max(triple_lines.last_position) >= prompts.n_context
             and bool_and(
                 contains(prompts.user_text, triple_lines.label_line)
-                = (triple_lines.first_position <= prompts.n_context)
+                = (triple_lines.first_position <= prompts.n_context and not triple_lines.is_answer)
             ) as is_right
     from prompts
     inner join items

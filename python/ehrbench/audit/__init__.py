@@ -1,0 +1,1 @@
+"""The clinicians' audit: sheets for raters, and their answers on the way back to the store."""

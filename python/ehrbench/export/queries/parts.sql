@@ -1,0 +1,12 @@
+-- The files: one per format and task.
+select
+    format,
+    task,
+    count(*) as n_items
+from export_items
+group by
+    format,
+    task
+order by
+    format,
+    task

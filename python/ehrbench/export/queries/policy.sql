@@ -1,0 +1,4 @@
+-- The evidence policy whose accepted triples became the items.
+select distinct policy
+from fct_templates
+order by policy

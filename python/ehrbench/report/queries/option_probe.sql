@@ -1,0 +1,30 @@
+select
+    model,
+    mode,
+    scope,
+    n_options,
+    n,
+    n_asked,
+    n_templates,
+    n_clusters,
+    base_accuracy,
+    base_accuracy_low,
+    base_accuracy_high,
+    accuracy,
+    accuracy_low,
+    accuracy_high,
+    expected,
+    expected_low,
+    expected_high,
+    gap,
+    gap_low,
+    gap_high,
+    p_value,
+    status
+from rpt_option_probe
+order by
+    mode,
+    scope <> 'overall',
+    scope,
+    model,
+    n_options

@@ -1,0 +1,25 @@
+-- Over all tasks; the table has each task too.
+select
+    model,
+    mode,
+    grouping,
+    subgroup,
+    n,
+    n_asked,
+    n_templates,
+    n_clusters,
+    accuracy,
+    accuracy_low,
+    accuracy_high,
+    gap,
+    gap_low,
+    gap_high,
+    status
+from rpt_subgroups
+where task = 'all'
+order by
+    grouping,
+    mode,
+    model,
+    subgroup_order,
+    subgroup

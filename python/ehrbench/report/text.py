@@ -1,0 +1,28 @@
+"""Text from data on a page: markup is never read as markup."""
+
+from __future__ import annotations
+
+import json
+
+from ehrbench.text import visible
+
+
+def in_plot(text: str) -> str:
+    """Text for a plot, whose library reads a small subset of HTML in labels."""
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def cut(text: str | None, limit: int) -> str | None:
+    """At most `limit` characters; what is cut off is said."""
+    if text is None or len(text) <= limit:
+        return text
+    return f"{text[:limit]} … ({len(text) - limit:,} characters more)"
+
+
+def script(call: str, *values: object) -> str:
+    """One JavaScript call whose arguments are data: ASCII only, and no `</` or `<!`."""
+    texts = (
+        json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        for value in values
+    )
+    return f"{call}({','.join(texts)});\n".replace("<", "\\u003c")
