@@ -131,10 +131,10 @@ def _follow(process: subprocess.Popen, label: str) -> tuple[list[str], str]:
 
 
 def _pace(number: int, total: int, seconds: float) -> str:
-    """Rate and time left; nodes differ, so the time is a rough one."""
-    rate = number / seconds if seconds > 0 else 0.0
-    if not rate:
+    """Rate and time left; nodes differ, so the time is a rough one, and none at first."""
+    if number * 20 < total or seconds <= 0:
         return ""
+    rate = number / seconds
     return f"({rate:.1f}/s, roughly {duration((total - number) / rate)} left)"
 
 

@@ -108,6 +108,8 @@ create table int_question_texts as select 'dx' as task, 'mcq' as format, 1 as va
 create table int_templates as select 't1' as template_key, 'e1' as subject_event_key, 'x1' as triple_id;
 create table int_template_forms as select * from (values
     ('t1', null), ('w1', 't1'), ('t2', null)) as v (template_key, of_template_key);
+create table int_leak__l06_code_conventions as select * from (values
+    ('t1', 'L06'), ('w1', 'L06')) as v (template_key, rule_id);
 create table int_leaking_templates as select * from (values
     ('t1', 'L01'), ('w1', 'L01'), ('w1', 'L03'), ('t1', 'L32'), ('t2', 'L01')) as v (template_key, rule_id);
 create table fct_triple_events as select * from (values
@@ -280,6 +282,7 @@ BROKEN = [
         )
     ),
     ("assert_wide_forms_leak_no_less", "delete from int_leaking_templates where template_key = 'w1'"),
+    ("assert_wide_forms_leak_no_less", "delete from int_leak__l06_code_conventions where template_key = 'w1'"),
     ("assert_pending_are_the_missing", "delete from int_requests_pending"),
     ("assert_pending_are_the_missing", "delete from rpt_missing_completions where n = 1"),
     ("assert_pending_are_the_missing", "update int_requests_pending set arm = 'standard'"),

@@ -32,6 +32,12 @@ leaking as (
 
 ),
 
+coding_conventions as (
+
+    select * from {{ ref('int_leak__l06_code_conventions') }}
+
+),
+
 rules as (
 
     select * from {{ ref('leak_rules') }}
@@ -211,6 +217,7 @@ judged as (
                 then 'few_context_events'
             when subset.wide_key is null then 'not_sampled'
             when leaking.template_key is not null then 'leaks_with_more_context'
+            when coding_conventions.template_key is not null then 'convention_with_more_context'
             when conflicting.triple_id is not null then 'conflicts_with_more_context'
             when supported.template_key is not null then 'distractor_supported'
             when ruled_out.template_key is not null then 'distractor_ruled_out'
@@ -220,6 +227,8 @@ judged as (
         on subset.template_key = contexts_counted.template_key
     left join (select distinct template_key from leaking) as leaking
         on subset.wide_key = leaking.template_key
+    left join coding_conventions
+        on subset.wide_key = coding_conventions.template_key
     left join conflicting
         on subset.triple_id = conflicting.triple_id
     left join supported

@@ -1,5 +1,5 @@
--- One row per item of the evaluation subset: per source and task a fixed md5 sample of templates,
--- a few of one person, each with one paraphrase at every option count and its open-ended item.
+-- One row per item of the evaluation subset: per source and task a fixed md5 sample of headline
+-- templates, a few of one person, each with one paraphrase at every option count and its open-ended item.
 -- Templates with every option count come first, so that the cells stay equal while there are enough
 -- of them.
 -- Templates that only completions propose have a quota of their own: the rest stays fixed.
@@ -22,6 +22,12 @@ release as (
 templates as (
 
     select * from {{ ref('int_templates') }}
+
+),
+
+headline as (
+
+    select * from {{ ref('int_headline_templates') }}
 
 ),
 
@@ -53,6 +59,8 @@ wordings_counted as (
         on rendered.item_id = release.item_id
     inner join templates
         on rendered.template_key = templates.template_key
+    semi join headline
+        on rendered.template_key = headline.template_key
     where rendered.format = 'mcq'
     group by all
 

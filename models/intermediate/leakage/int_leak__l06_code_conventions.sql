@@ -6,7 +6,7 @@ with
 
 templates as (
 
-    select * from {{ ref('int_templates') }}
+    select * from {{ ref('int_template_forms') }}
     where task = 'dx'
 
 ),

@@ -25,12 +25,6 @@ rationales as (
 
 ),
 
-events as (
-
-    select * from {{ ref('fct_visit_events') }}
-
-),
-
 scenarios as (
 
     select
@@ -41,10 +35,9 @@ scenarios as (
 
 ),
 
--- An answer that a coding convention puts beside the scenario is known without medicine.
-coding_conventions as (
+headline as (
 
-    select * from {{ ref('int_leak__l06_code_conventions') }}
+    select * from {{ ref('int_headline_templates') }}
 
 ),
 
@@ -82,12 +75,7 @@ final as (
         templates.answer_event_type,
         {{ cui_text('templates.answer_cui_id') }} as answer_cui,
         onset.onset_class,
-        not coalesce(events.is_routine, false)
-            and coding_conventions.template_key is null
-            and (
-                templates.task <> 'px'
-                or coalesce(onset.onset_class in ('acute', 'progression'), false)
-            ) as is_headline,
+        headline.template_key is not null as is_headline,
 
         ---------- texts and counts
         rationales.rationale,
@@ -101,10 +89,8 @@ final as (
         on templates.template_key = onset.template_key
     left join rationales
         on templates.template_key = rationales.template_key
-    left join events
-        on templates.answer_event_key = events.event_key
-    left join coding_conventions
-        on templates.template_key = coding_conventions.template_key
+    left join headline
+        on templates.template_key = headline.template_key
     left join distractors_counted
         on templates.template_key = distractors_counted.template_key
 
