@@ -100,7 +100,7 @@ record: $(ENGINE) synth
 docs: $(BASE)
 	@test -f $(or $(EHRBENCH_DB),build/$(TARGET).duckdb) \
 	    || { echo 'error: nothing is built for target $(TARGET): run make demo first'; exit 1; }
-	@$(PY) -m dbt.cli.main --quiet docs generate --static --profiles-dir . --target $(TARGET) \
+	@$(VENV)/bin/dbt --quiet docs generate --static --profiles-dir . --target $(TARGET) \
 	    --target-path build/docs --log-path build/docs/logs
 	@echo 'open build/docs/static_index.html'
 
