@@ -479,7 +479,7 @@ def explain(id: str | None, target: str, form: str, allow_credentialed: bool) ->
 @click.option(
     "--without-answers",
     is_flag=True,
-    help="Leave out what is right, and the tasks that need it to score.",
+    help="Leave out what is right, all wordings of a case but one, and tasks that score.",
 )
 @click.option(
     "--allow-credentialed",

@@ -670,6 +670,8 @@ def next_step(target: str, findings: list[Finding]) -> str:
     [database] = [finding for finding in findings if finding.name == "database"]
     if database.state == WARN and "writes it" in database.text:
         return "wait until the database is free, then look again"
+    if database.state == WARN and "cannot be opened" in database.text:
+        return f"move {shown(paths.database(target))} away, or set EHRBENCH_DB; then {run}"
     if database.state != OK:
         return run
     file, store = paths.database(target), paths.completions_dir(target)

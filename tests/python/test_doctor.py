@@ -518,7 +518,10 @@ def test_a_database_that_is_held_names_its_process(own_root):
         assert "wait until" in doctor.next_step("demo", [Finding(OK, "mimic_iv", ""), held])
         holder.stdin.close()
     file.write_bytes(b"no database")
-    assert doctor.check_database("demo").state == WARN
+    odd = doctor.check_database("demo")
+    assert odd.state == WARN
+    said = doctor.next_step("demo", [Finding(OK, "mimic_iv", ""), odd])
+    assert said.startswith("move build/demo.duckdb away, or set EHRBENCH_DB; then ehrbench run")
 
 
 def test_what_to_do_next_is_one_thing(own_root):

@@ -185,9 +185,19 @@ def test_without_answers_nothing_is_right(synthetic_build, exported, items, tmp_
     assert {path.name for path in blind.iterdir()} == {
         "DATA_CARD.md", "manifest.json", "jsonl", "parquet", "datasets"
     }
+    # Several wordings of a template would tell the answer by how it moves.
+    templates = dict(synthetic_build.rows("select item_id, template_key from dim_items where released"))
     for name, rows in items.items():
         lines = (blind / "jsonl" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        hidden = [{key: item[key] for key in item if key not in ("answer", "aliases")} for item in rows]
+        kept = {json.loads(line)["item_id"] for line in lines}
+        of = [templates[item_id] for item_id in kept]
+        assert len(of) == len(set(of)) == len({templates[item["item_id"]] for item in rows})
+        asked = {templates[item["item_id"]] for item in rows if item["in_subset"]}
+        assert asked == {templates[item["item_id"]] for item in rows if item["in_subset"] and item["item_id"] in kept}
+        hidden = [
+            {key: item[key] for key in item if key not in ("answer", "aliases")}
+            for item in rows if item["item_id"] in kept
+        ]
         assert [json.loads(line) for line in lines] == hidden
         for folder in ("parquet", "datasets/data"):
             assert pq.read_table(blind / folder / f"{name}.parquet").to_pylist() == hidden

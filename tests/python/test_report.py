@@ -291,6 +291,12 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
         replace_folder(folder / "second", "mark.txt").__enter__()
 
 
+def test_counts_of_requests_are_hidden_like_all_others():
+    """A stage may ask once per visit: what is planned, missing and done counts visits then."""
+    named = re.findall(r"as bigint\) as (\w+)", report_data.query("missing_completions"))
+    assert len(named) == 8 and all(name.startswith("n_") for name in named)
+
+
 def test_what_is_hidden_is_no_figure():
     row = {"n": report_data.HIDDEN, "share": report_data.HIDDEN}
     kinds = {"n": "count", "share": "percent"}

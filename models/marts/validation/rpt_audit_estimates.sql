@@ -373,7 +373,12 @@ select
     {{ rounded_share('rater_error') }} as rater_error,
     cast(round({{ z * z * expected_error * (1 - expected_error) / (half_width * half_width) }})
         as bigint) as n_planned,
+    -- A corrected share may fall outside of 0 to 1, where it is shown as the nearer of them.
     cast(round(
-        {{ z * z / (half_width * half_width) }} * estimate * (1 - estimate)
+        {{ z * z / (half_width * half_width) }}
+        * case
+            when estimate between 0 and 1 then estimate * (1 - estimate)
+            when estimate is not null then 0
+        end
     ) as bigint) as n_for_half_width
 from estimates

@@ -102,7 +102,7 @@ def _read(
             rating = _rating(file, sheet, row, bad)
             if rating is None:
                 continue
-            key = (sheet.name, rating["rater"], rating[sheet.id_column])
+            key = (sheet.name, _same(rating["rater"]), rating[sheet.id_column])
             place = f"{file.name}, {row[sheet.id_column].place}"
             if key in seen:
                 bad.append(f"{place}: {rating['rater']} has rated this id already in {seen[key]}")
@@ -165,6 +165,11 @@ def _folded(text: str) -> str:
     return " ".join(text[:32767].split())
 
 
+def _same(rater: str) -> str:
+    """A name as one person may write it twice: Anna is anna, not a second rater who agrees."""
+    return " ".join(rater.casefold().split())
+
+
 def _text(value: object) -> str:
     return "" if value is None else str(value).strip()
 
@@ -205,6 +210,11 @@ def _xlsx_rows(
         if not sheet.rows:
             continue
         page = book[sheet.title]
+        merged = sorted(str(cells) for cells in page.merged_cells.ranges)
+        if merged:
+            # All but the first of them are empty: answers were lost, or one was meant for several.
+            bad.append(f"{file.name}, {sheet.title}!{merged[0]}: cells are merged: part them")
+            continue
         last = min(page.max_row, len(sheet.rows) + 1 + SPARE_ROWS)
         lines = page.iter_rows(min_row=1, max_row=last, max_col=len(sheet.headings))
         head = next(lines)
@@ -315,15 +325,17 @@ def _store(store: Path, wanted: dict[str, Sheet], found: list[Found], notes: lis
     for name, sheet in wanted.items():
         parts = [one for one in found if name in one.ratings]
         # A rater who emptied a sheet has no rating of it any more.
-        raters = {row["rater"] for one in parts for rows in one.ratings.values() for row in rows}
+        raters = {
+            _same(row["rater"]) for one in parts for rows in one.ratings.values() for row in rows
+        }
         if not raters:
             continue
         path = store / FILES[name]
         columns = ["rater", sheet.id_column, *(q.name for q in sheet.questions), "comment"]
         columns, rows = _stored(path, columns)
-        replaced = Counter(row["rater"] for row in rows if row["rater"] in raters)
+        replaced = Counter(row["rater"] for row in rows if _same(row["rater"]) in raters)
         notes += [f"replaced {n} earlier {name} of {one}" for one, n in sorted(replaced.items())]
-        kept = [row for row in rows if row["rater"] not in raters]
+        kept = [row for row in rows if _same(row["rater"]) not in raters]
         new = [rating for one in parts for rating in one.ratings[name]]
         ordered = sorted((*kept, *new), key=lambda row: (row["rater"], row[sheet.id_column]))
         written = io.StringIO(newline="")

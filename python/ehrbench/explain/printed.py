@@ -276,10 +276,12 @@ def visit_line(triple: Row) -> str:
     if triple["answer_visit_number"] is not None:
         gap = triple["days_to_answer_visit"]
         later = "" if gap is None else f", {counted(gap, 'day')} after discharge"
-        new = {True: ", newly coded there", False: ", coded before"}
+        # The null generator's object is in no visit of this patient, so it is neither new nor old.
+        another = triple["object_is_of_another"]
+        new = {True: ", newly coded there", False: ", coded before"}.get(triple["is_newly_coded"])
         said.append(
-            f"answer in visit {triple['answer_visit_number']}{later}"
-            f"{new.get(triple['is_newly_coded'], '')}"
+            f"{'put in' if another else 'answer in'} visit {triple['answer_visit_number']}{later}"
+            f"{'' if another else new or ''}"
         )
     if triple["object_is_of_another"]:
         said.append("the object is another patient's (null generator)")

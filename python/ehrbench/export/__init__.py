@@ -72,7 +72,7 @@ def write(
         paths.database(target), target, allow_credentialed, "an export"
     )
     with closing(connection), replace_folder(folder, CARD) as part:
-        release = Release(connection)
+        release = Release(connection, with_answers)
         n_rows = write_items(release, part, chosen, with_answers)
         write_texts(release, part, chosen, with_answers)
         write_manifest(release, part, chosen, with_answers, n_rows)

@@ -96,9 +96,12 @@ def query(name: str) -> str:
 
 
 class Release:
-    """The released items of a built database, kept as a temporary table for the queries on them."""
+    """The released items of a built database, kept as a temporary table for the queries on them.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection):
+    Without answers one item of each template stays, which keeps the version of all.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, with_answers: bool = True):
         self.connection = connection
         try:
             connection.execute(f"create temp table export_items as\n{query('items')}")
@@ -111,6 +114,8 @@ class Release:
             raise EhrbenchError("no item is released: rpt_item_quality says why each is held back")
         self.data_class = built.data_class_of(connection)
         self.release_id = built.release_id(connection)
+        if not with_answers:
+            connection.execute(query("one_each"))
         self.parts = self.rows("parts")
 
     def rows(self, name: str) -> list[Row]:

@@ -40,9 +40,6 @@ def leaderboard(data: Data, policy: str) -> Context:
     start = usual(rows, "mode")
     bar = {"kind": "interval", "drawn": (0, 1)}
     names = [("overall", "overall"), ("dx", "dx"), ("tx", "tx"), ("px", "px")]
-    # Without ratings no item is known to be valid.
-    audited = [Column("valid_only", "on items rated valid, %", "interval", "interval")]
-    audited = audited if any(row["valid_only"] is not None for row in rows) else []
     names += [("acc_4", "4 options"), ("acc_5", "5 options"), ("acc_6", "6 options")]
     return {
         "ranks": figure(
@@ -72,7 +69,7 @@ def leaderboard(data: Data, policy: str) -> Context:
                 Column("chance_corrected", "0 = chance, 100 = all right", "points"),
                 Column("parse_failure_rate", "no letter read, %", "interval", "interval"),
                 Column("p_best", "first in % of draws", "percent"),
-                *audited,
+                Column("valid_only", "of replies with a letter, %", "interval", "interval"),
                 PERSONS,
                 Column("n_effective", "worth, answers", "number", tip="effective"),
             ],
@@ -159,14 +156,14 @@ def leaderboard(data: Data, policy: str) -> Context:
                 MODEL,
                 MODE,
                 Column("arm", "arm", "words"),
-                Column("asked", "asked", "count"),
-                Column("answered", "answered", "count"),
-                Column("missing", "missing", "count"),
-                Column("waiting", "waiting", "count", tip="waiting"),
-                Column("failed", "failed", "count"),
-                Column("no_weights", "no weights here", "count"),
-                Column("no_vectors", "no vectors", "count"),
-                Column("orphaned", "no longer asked", "count"),
+                Column("n_asked", "asked", "count"),
+                Column("n_answered", "answered", "count"),
+                Column("n_missing", "missing", "count"),
+                Column("n_waiting", "waiting", "count", tip="waiting"),
+                Column("n_failed", "failed", "count"),
+                Column("n_no_weights", "no weights here", "count"),
+                Column("n_no_vectors", "no vectors", "count"),
+                Column("n_orphaned", "no longer asked", "count"),
             ],
             data.rows("missing_completions"),
             "No request is planned. The seed run_plan says what is asked of whom.",

@@ -1,26 +1,32 @@
+-- Persons are those of the generator's own triples: rpt_enrichment counts the null's with them.
 select
-    policy,
-    source,
-    task,
-    generator,
-    match_level,
-    n,
-    n_kb_pass,
-    n_persons,
-    pass_rate,
-    pass_rate_low,
-    pass_rate_high,
-    null_n,
-    null_pass_rate,
-    enrichment,
-    enrichment_low,
-    enrichment_high,
-    status,
-    reason
-from rpt_enrichment
+    rates.policy,
+    rates.source,
+    rates.task,
+    rates.generator,
+    rates.match_level,
+    rates.n,
+    rates.n_kb_pass,
+    yields.n_persons,
+    rates.pass_rate,
+    rates.pass_rate_low,
+    rates.pass_rate_high,
+    rates.null_n,
+    rates.null_pass_rate,
+    rates.enrichment,
+    rates.enrichment_low,
+    rates.enrichment_high,
+    rates.status,
+    rates.reason
+from rpt_enrichment as rates
+left join rpt_yield_by_policy as yields
+    on rates.policy = yields.policy
+    and rates.source = yields.source
+    and rates.task = yields.task
+    and rates.generator = yields.generator
 order by
-    policy,
-    source,
-    task,
-    generator,
-    match_level
+    rates.policy,
+    rates.source,
+    rates.task,
+    rates.generator,
+    rates.match_level

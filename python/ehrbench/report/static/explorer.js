@@ -759,7 +759,7 @@ window.EHRB = window.EHRB || {};
                 return;
             }
             const what = match[1] === "triple" ? "triples" : "items";
-            const row = kinds[what].data.columns.id.indexOf(decodeURIComponent(match[2]));
+            const row = kinds[what].data.columns.id.indexOf(match[2]);
             if (row < 0) {
                 found.textContent = `The explorer does not hold this ${match[1]}.`;
                 return;
