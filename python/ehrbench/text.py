@@ -11,7 +11,7 @@ KEPT = {"\n", "\t"}
 
 
 def visible(text: str) -> str:
-    """The text with every hidden character written as ⟨U+XXXX⟩; line feeds and tabs stay."""
+    """The text with hidden characters written as their code, ⟨U+200B⟩; line feeds and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
