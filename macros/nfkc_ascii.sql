@@ -2,7 +2,7 @@
     super- and subscript letters, digits, punctuation and spaces) as the plain character: the part
     of Unicode's NFKC that answer parsing needs; DuckDB itself only has NFC. Quotes, backslash and
     characters that expand to several are left alone, but a parenthesised letter gives the letter.
-    Invisible characters (zero-width, soft hyphen, byte-order mark) are removed. -#}
+    Invisible characters (zero-width, soft hyphen, byte-order and direction marks) are removed. -#}
 {% macro nfkc_ascii(text) -%}
     {%- set pairs = [
         ('\u00a0ª²³¹ºſʰʲʳʷʸˡˢˣ\u037eᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁᵂᵃᵇᵈᵉᵍᵏᵐᵒ',
@@ -61,7 +61,7 @@
          '890123456789ABCDEFGHIJKLMNOPQRSTUVWXYZCRAB'),
         ('🄲🄳🄴🄵🄶🄷🄸🄹🄺🄻🄼🄽🄾🄿🅀🅁🅂🅃🅄🅅🅆🅇🅈🅉🯰🯱🯲🯳🯴🯵🯶🯷🯸🯹', 'CDEFGHIJKLMNOPQRSTUVWXYZ0123456789'),
     ] -%}
-{%- set invisible -%} [\x{00AD}\x{200B}-\x{200F}\x{2060}\x{FEFF}] {%- endset -%}
+{%- set invisible -%} [\x{00AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}] {%- endset -%}
 case
     -- Most text has none of them, and building the map is what takes the time.
     when regexp_matches(

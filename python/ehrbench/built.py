@@ -59,14 +59,14 @@ def find_relation(
 
 
 def data_class_of(connection: duckdb.DuckDBPyConnection) -> str:
-    """Class of the data as the build recorded it: `none` when it says nothing, `credentialed` for
-    a word that is not known."""
+    """Class of the data as the build recorded it: `none` without a manifest, `credentialed` for one
+    that says nothing or a word that is not known."""
     relation = find_relation(connection, "rpt_run_manifest", ("data_class",))
     if relation is None:
         return "none"
     found = connection.execute(f"select distinct data_class from {relation}").fetchall()
     classes = [name if name in paths.DATA_CLASSES else "credentialed" for (name,) in found]
-    return max(["none", *classes], key=paths.DATA_CLASSES.index)
+    return max(classes, key=paths.DATA_CLASSES.index, default="credentialed")
 
 
 def connect_marts(

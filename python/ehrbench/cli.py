@@ -20,6 +20,7 @@ TARGET = click.option(
     help="Which data: synthetic, the open demos, or your own.",
 )
 POSITIVE = click.IntRange(min=1)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 EXPORT_FORMATS = ("jsonl", "parquet", "datasets", "lm-eval", "inspect-ai")
 OPEN_DEMOS = ("mimic-iv-demo", "mimic-iii-demo", "mimic-iv-omop-demo")
 ALLOW_REMOTE = click.option(
@@ -65,7 +66,7 @@ def cli() -> None:
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=None,
     help="Folder to write to [build/synthetic].",
 )
@@ -86,7 +87,7 @@ def synth(patients: int | None, seed: int | None, regime: str | None, out: Path 
 @click.argument("dataset", metavar="DATASET", type=click.Choice(OPEN_DEMOS))
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=None,
     help="Folder that gets the data set's own folder [build/data].",
 )
@@ -313,7 +314,6 @@ def convert() -> None:
     """
 
 
-FOLDER = click.Path(file_okay=False, path_type=Path)
 OUT = click.option("--out", type=FOLDER, required=True, help="Folder to write to.")
 
 
@@ -391,7 +391,7 @@ def convert_pubmed(files: tuple[Path, ...], out: Path) -> None:
 @TARGET
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=None,
     help="Folder to write [build/<target>/report].",
 )
@@ -404,7 +404,7 @@ def report(target: str, out: Path | None, allow_credentialed: bool) -> None:
     """Write the report of a built target: one folder of pages that opens from disk, offline.
 
     Needs a build (ehrbench run) and the extra `report`. Of credentialed data only sums are
-    written, small counts hidden, unless --allow-credentialed.
+    written, counts rounded to tens and small ones hidden, unless --allow-credentialed.
 
     \b
     Example:
@@ -465,7 +465,7 @@ def explain(id: str | None, target: str, form: str, allow_credentialed: bool) ->
 @TARGET
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=None,
     help="Folder to write [build/<target>/export].",
 )
@@ -638,7 +638,7 @@ def compact(target: str, stage: str | None, model: str | None) -> None:
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=None,
     help="Folder to write to [the package's own].",
 )

@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import gzip
 import importlib.metadata
-import importlib.util
 import io
 import os
 import platform
 import re
 import shutil
 import tomllib
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,8 @@ MISSED = {("mimic_iii", "icustays"): "beside MIMIC-IV no patient counts (var mim
 RESERVED = {*paths.PATIENT_FILES, "all"}
 # Files together larger than this are not read whole by a look (bytes).
 READ_AT_MOST = 2**28
+# A first line is read up to here (characters): a file without line ends is no table.
+LINE_AT_MOST = 2**20
 # The one in C where there is one: ten times as fast, and as safe.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SEMMEDDB_FILE = re.compile(r"(semmedVER[0-9]+_[0-9]+_R)_([A-Z_]+)\.", re.I)
@@ -292,6 +294,18 @@ def check_file(file: Path, table: Table) -> str | None:
     """What is wrong with a raw file, looking at its beginning only; None when nothing is."""
     if "?" in str(file):
         return "has a question mark in its path, which DuckDB cannot read: rename it"
+    try:
+        return check_beginning(file, table)
+    except (OSError, EOFError, zlib.error) as error:
+        return f"cannot be unpacked ({one_line(error, 80)}): fetch it again"
+    except UnicodeDecodeError:
+        return "does not begin with UTF-8 text: fetch it again, or re-encode it"
+    except csv.Error:
+        return "does not begin with a line of a table: fetch it again"
+
+
+def check_beginning(file: Path, table: Table) -> str | None:
+    """What is wrong with the size, the packing or the first line of a file."""
     if file.stat().st_size == 0:
         return "is empty: fetch it again"
     if table.format == "parquet" or file.suffix.lower() == ".parquet":
@@ -303,12 +317,7 @@ def check_file(file: Path, table: Table) -> str | None:
         return "is named .gz but is not gzip: fetch it again"
     if not named_gzip and is_gzip:
         return "is gzip but not named .gz: rename it"
-    try:
-        first = first_line(file, table)
-    except (OSError, EOFError) as error:
-        return f"cannot be unpacked ({one_line(error, 80)}): fetch it again"
-    except UnicodeDecodeError:
-        return "does not begin with UTF-8 text: fetch it again, or re-encode it"
+    first = first_line(file, table)
     if not first.strip():
         return "has no first line: fetch it again"
     if table.format == "csv":
@@ -330,11 +339,11 @@ def first_line(file: Path, table: Table) -> str:
             lines = ""
             # A field in quotes can span lines: read on while the quotes are odd.
             for _ in range(50):
-                lines += handle.readline()
+                lines += handle.readline(LINE_AT_MOST)
                 if lines.replace('\\"', "").count('"') % 2 == 0:
                     break
             return lines
-        return handle.readline()
+        return handle.readline(LINE_AT_MOST)
 
 
 def check_width(line: str, table: Table) -> str | None:
@@ -394,17 +403,13 @@ def check_versions() -> Finding:
     names = ("dbt-core", "dbt-duckdb", "duckdb")
     parts = [f"python {platform.python_version()}"]
     for name in names:
-        try:
-            parts.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
+        found = installed(name)
+        if found is None:
             return Finding(WRONG, "versions", f"{name} is not installed: pip install -e .")
-    dbt = tuple(int(part) for part in importlib.metadata.version("dbt-core").split(".")[:2])
-    if dbt != (1, 11):
-        return Finding(
-            WRONG,
-            "versions",
-            f"dbt-core {dbt[0]}.{dbt[1]} is installed, 1.11 works: pip install -e .",
-        )
+        if name == "dbt-core" and found.split(".")[:2] != ["1", "11"]:
+            text = f"dbt-core {found} is installed, 1.11 works: pip install -e ."
+            return Finding(WRONG, "versions", text)
+        parts.append(f"{name} {found}")
     others = other_versions()
     return Finding(WARN if others else OK, "versions", ", ".join(parts), others)
 

@@ -16,7 +16,8 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote, urlsplit
@@ -41,11 +42,17 @@ TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 BLOCK = 2**16
 # Left free beside the files (bytes).
 SPARE = 2**26
+# A list of checksums is read up to here (bytes); the demos' have a few kB.
+LIST_AT_MOST = 2**22
+LIST_LINE = re.compile(r"([0-9a-fA-F]{64})[ \t]+\*?(\S.*)")
 
 
 @dataclass(frozen=True)
 class Demo:
-    """An open data set: where it lies and the checksum of its list of checksums."""
+    """An open data set: where it lies, the checksum of its list of checksums, and its limit.
+
+    No file that is read has more than `largest_bytes`.
+    """
 
     dataset: str
     source: str
@@ -54,16 +61,31 @@ class Demo:
     path: str
     files_in: str
     sums_sha256: str
+    largest_bytes: str
     licence: str
 
 
 @dataclass(frozen=True)
 class Item:
-    """A file to fetch: its name below the folder, its address and its checksum."""
+    """A file to fetch: its name below the folder, its address and checksum; sizes in bytes.
+
+    `size` is what the server says, None where it says nothing.
+    """
 
     name: str
     url: str
     sha256: str
+    largest: int
+    size: int | None = None
+
+    @property
+    def at_most(self) -> int:
+        """What the file cannot have more of."""
+        return min(self.size or self.largest, self.largest)
+
+
+class TooLong(EhrbenchError):
+    """More came than a file can have."""
 
 
 class Broken(Exception):
@@ -94,7 +116,8 @@ def fetch(
     """Bring a demo into `out`/<its folder>; returns that folder.
 
     What is there already is checked and not fetched again; a file appears whole and right or not
-    at all. Raises EhrbenchError without a connection, for a wrong checksum and for a full disk.
+    at all. Raises EhrbenchError without a connection, for a wrong checksum, for a web page instead
+    of a file, for a file that does not end and for a full disk.
     """
     demo = demos()[dataset]
     folder = (out or paths.fetched_dir()) / demo.folder
@@ -152,17 +175,31 @@ def _sums(demo: Demo, folder: Path, client: Client) -> dict[str, str]:
                 f"{doctor.shown(file)} is not the list of {demo.dataset} {demo.version}: move the "
                 "folder away, or name another one with --out"
             )
-        content = client.whole(url)
+        content = client.whole(url, LIST_AT_MOST)
         if hashlib.sha256(content).hexdigest() != demo.sums_sha256:
             raise EhrbenchError(
                 f"{url} is not the list of checksums of {demo.dataset} {demo.version} "
-                f"({len(content)} bytes came): is a login page or a proxy in between?"
+                f"({len(content)} bytes came): check --base-url"
             )
         part = file.with_name(SUMS + PART)
         part.write_bytes(content)
         part.replace(file)
-    lines = [line.split(maxsplit=1) for line in file.read_text(encoding="utf-8").splitlines()]
-    return {name.strip().lstrip("*"): digest.lower() for digest, name in lines}
+    return _listed(file.read_text(encoding="utf-8"), url)
+
+
+def _listed(text: str, where: str) -> dict[str, str]:
+    """The lines of a list of checksums, name -> sha256. Raises EhrbenchError for other lines."""
+    sums = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        found = LIST_LINE.fullmatch(line.strip())
+        if found:
+            sums[found[2]] = found[1].lower()
+        elif line.strip():
+            raise EhrbenchError(
+                f"{where}, line {number} is no checksum and name of a file: this is not a list "
+                "as sha256sum writes it"
+            )
+    return sums
 
 
 def _wanted(demo: Demo, sums: dict[str, str], base_url: str) -> list[Item]:
@@ -171,7 +208,7 @@ def _wanted(demo: Demo, sums: dict[str, str], base_url: str) -> list[Item]:
     tables = doctor.declared_sources(paths.project_root())[demo.source]
     read = {file.lower() for table in tables for file in table.files}
     return [
-        Item(below, _url(base_url, demo, name), digest)
+        Item(below, _url(base_url, demo, name), digest, int(demo.largest_bytes))
         for name, digest in sums.items()
         if name.startswith(prefix) and (below := name.removeprefix(prefix)).lower() in read
     ]
@@ -204,12 +241,12 @@ class Client:
         self.host = urlsplit(base_url).netloc or base_url
         self.has_answered = False
 
-    def whole(self, url: str) -> bytes:
-        """The content of a small file."""
+    def whole(self, url: str, at_most: int) -> bytes:
+        """The content of a small file. Raises TooLong past `at_most` bytes."""
 
         def once() -> bytes:
             with self.opened("GET", url) as response:
-                return b"".join(_blocks(response))
+                return b"".join(_blocks(response, at_most))
 
         return self.tried(once)
 
@@ -244,7 +281,7 @@ class Client:
                 "this machine's clock and certificates (REQUESTS_CA_BUNDLE names a file of them)"
             ) from error
         except (requests.ConnectionError, requests.Timeout) as error:
-            raise Broken(_reason(error)) from error
+            raise Broken(self._sent_on(error.request) + _reason(error)) from error
         except requests.RequestException as error:
             raise EhrbenchError(f"{url} cannot be asked for: {one_line(error, 120)}") from error
         self.has_answered = True
@@ -257,7 +294,8 @@ class Client:
             if code >= 400 and code not in fine:
                 why = "is not there" if code in (404, 410) else "is refused"
                 raise EhrbenchError(
-                    f"{url} {why} (the server answers {code}): check --base-url, or try later"
+                    f"{url} {why} ({self._sent_on(response)}the server answers {code}): "
+                    "check --base-url, or try later"
                 )
             yield response
 
@@ -274,6 +312,11 @@ class Client:
                     raise EhrbenchError(self._given_up(error)) from error
                 self.sleep(max(waits[tries], error.wait_s))
                 tries += 1
+
+    def _sent_on(self, last: requests.PreparedRequest | requests.Response | None) -> str:
+        """Says so where another server than the one asked is at the end of redirects."""
+        host = urlsplit(last.url or "").netloc if last is not None else self.host
+        return "" if host == self.host else f"{self.host} sends on to {host}: "
 
     def _given_up(self, error: Broken) -> str:
         if not self.has_answered:
@@ -302,20 +345,37 @@ def _reason(error: Exception) -> str:
     return "the connection broke off"
 
 
-def _blocks(response: requests.Response) -> Iterator[bytes]:
-    """The content as sent, nothing unpacked."""
+def _blocks(response: requests.Response, at_most: int, offset: int = 0) -> Iterator[bytes]:
+    """The content as sent, nothing unpacked; `offset` bytes of the file are there.
+
+    Raises TooLong before a byte past `at_most` is handed out, EhrbenchError for a web page.
+    """
+    is_page = "html" in response.headers.get("Content-Type", "").lower()
+    # Where redirects led, without what may be a signature.
+    url = response.url.partition("?")[0]
     try:
-        yield from response.raw.stream(BLOCK, decode_content=False)
+        for block in response.raw.stream(BLOCK, decode_content=False):
+            # No file of the data sets begins like this.
+            if is_page or (not offset and block.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<")):
+                raise EhrbenchError(
+                    f"{url} is answered with a web page, not with the file: a login or a "
+                    "proxy is in between; open the address in a browser, or check --base-url"
+                )
+            offset += len(block)
+            if offset > at_most:
+                raise TooLong(
+                    f"{url} sends more than the {size(at_most)} that the file can have: "
+                    "cut off and thrown away; check --base-url"
+                )
+            yield block
     except urllib3.exceptions.HTTPError as error:
         raise Broken(_reason(error)) from error
 
 
 def _fetch_all(demo: Demo, missing: list[Item], folder: Path, client: Client) -> None:
     """Fetch files one by one, with one bar over their bytes."""
-    sizes = {item.name: client.size(item.url) for item in missing}
-    todo = sum(
-        max((sizes[item.name] or 0) - _part_size(folder / item.name), 0) for item in missing
-    )
+    missing = [replace(item, size=client.size(item.url)) for item in missing]
+    todo = sum(max((item.size or 0) - _part_size(folder / item.name), 0) for item in missing)
     free = shutil.disk_usage(folder).free
     if free < todo + SPARE:
         raise EhrbenchError(
@@ -324,7 +384,7 @@ def _fetch_all(demo: Demo, missing: list[Item], folder: Path, client: Client) ->
         )
     with Progress(f"{demo.dataset} {demo.version}", todo, unit="bytes") as progress:
         for item in missing:
-            _fetch_one(item, sizes[item.name], folder, client, progress)
+            _fetch_one(item, folder, client, progress)
 
 
 def _part_size(file: Path) -> int:
@@ -332,20 +392,19 @@ def _part_size(file: Path) -> int:
     return part.stat().st_size if part.is_file() else 0
 
 
-def _fetch_one(
-    item: Item, expected: int | None, folder: Path, client: Client, progress: Progress
-) -> None:
+def _fetch_one(item: Item, folder: Path, client: Client, progress: Progress) -> None:
     """Fetch one file, going on where a part of it ends, check it and give it its name."""
     file = folder / item.name
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(file.name + PART)
     is_resumed = _part_size(file) > 0
     while True:
-        with part.open("ab") as handle:
-            client.tried(
-                lambda: _go_on(item, expected, handle, client, progress),
-                handle.tell,
-            )
+        try:
+            with part.open("ab") as handle:
+                client.tried(lambda: _go_on(item, handle, client, progress), handle.tell)
+        except TooLong:
+            part.unlink()
+            raise
         if paths.sha256(part) == item.sha256:
             part.replace(file)
             return
@@ -357,35 +416,38 @@ def _fetch_one(
             )
         # The part may have been of another file: once more from its beginning.
         is_resumed = False
-        progress.total += expected or 0
+        progress.total += item.size or 0
 
 
-def _go_on(
-    item: Item, expected: int | None, handle: IO[bytes], client: Client, progress: Progress
-) -> None:
+def _go_on(item: Item, handle: IO[bytes], client: Client, progress: Progress) -> None:
     """Append what is missing to a part; begins anew where the server sends the whole.
 
     What a part was of, the checksum of the whole tells in the end.
     """
     handle.flush()
     offset = handle.seek(0, 2)
-    if expected is not None and offset == expected and offset > 0:
+    if offset and offset == item.size:
         return
-    with client.opened("GET", item.url, offset, fine=(416,)) as response:
-        if offset and response.status_code != 206:
-            _begin_anew(handle, offset, expected, progress)
+    with client.opened("GET", item.url, offset, fine=(416,) if offset else ()) as response:
         if response.status_code == 416:
+            _begin_anew(handle, offset, item, progress)
             raise Broken("the file there is shorter than the part here")
-        for block in _blocks(response):
+        is_rest = response.status_code == 206
+        blocks = _blocks(response, item.at_most, offset if is_rest else 0)
+        # A web page is seen by its first block, before the part is given up for it.
+        first = next(blocks, b"")
+        if offset and not is_rest:
+            _begin_anew(handle, offset, item, progress)
+        for block in chain([first], blocks):
             handle.write(block)
-            if expected is None:
+            if item.size is None:
                 progress.total += len(block)
             progress.advance(len(block))
     handle.flush()
 
 
-def _begin_anew(handle: IO[bytes], offset: int, expected: int | None, progress: Progress) -> None:
+def _begin_anew(handle: IO[bytes], offset: int, item: Item, progress: Progress) -> None:
     """Empty a part; what was there has to come again."""
     handle.truncate(0)
     handle.seek(0)
-    progress.total += min(offset, expected or 0)
+    progress.total += min(offset, item.size or 0)

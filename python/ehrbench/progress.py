@@ -89,7 +89,11 @@ class Progress:
         self.failed += failed
         if self._bar is not None:
             self._bar.update(
-                self._task, advance=done, done=self._of_total(), rate=self._rate_text()
+                self._task,
+                total=self.total,
+                advance=done,
+                done=self._of_total(),
+                rate=self._rate_text(),
             )
         elif self.clock() - self.last_line >= PLAIN_EVERY_S and self.done < self.total:
             self.last_line = self.clock()

@@ -384,10 +384,23 @@ def test_csv_files_are_read(sheets, tmp_path, capsys):
         return lines if code else stored(tmp_path / "store")
 
     assert [row["is_right"] for row in taken("rater,triple_id,is_right\nann,t1,YES\n\nbob,t1,no\n")] == ["yes", "no"]
+    (tmp_path / "b.csv").write_text("rater,item_id,best_letter,is_unique,has_other_right,is_answerable,has_leak\n"
+                                    "ann,i1,a,yes,no,yes,no\nbob,i1,a,yes,no,yes,no\nbob,i2,b,yes,,yes,no\n")
+    assert command(capsys, "audit", "import", tmp_path / "b.csv")[1][:2] == [
+        "b.csv: ann rated 1 items", "b.csv: bob rated 2 items, 1 of them with an answer open"]
     torn = taken("rater;triple_id;is_right;comment\r\nann;t1;yes;na; \r\n")
     assert torn[0] == "a.csv, row 2: 5 values under 4 columns"
     rows = taken("\ufeffId;Subject;Right?;rater\r\nt1;Diagnosis:  Gout 1;no;Zoë\r\n")
     assert (rows[0]["triple_id"], rows[0]["rater"], rows[0]["is_right"]) == ("t1", "Zoë", "no")
+    # As Excel writes it where a comma is the decimal sign, with the line that names the separator.
+    for told, separator in (("sep=;", ";"), ('"sep=,"', ","), ("SEP=|", "|")):
+        lines = ["rater,triple_id,is_right,comment", 'Zoë,t1,yes,"a; b, c|d"', "bob,t2,no,", ""]
+        text = "\r\n".join([told, *(line.replace(",", separator, 3) for line in lines)])
+        assert [(row["rater"], row["is_right"], row["comment"]) for row in taken("\ufeff" + text)] == [
+            ("Zoë", "yes", "a; b, c|d"), ("bob", "no", "")]
+        assert taken(text.replace("t2", "t9"))[0].startswith("a.csv, row 4, column triple_id: id 't9' is unknown")
+    assert "has no column triple_id or item_id" in taken("sep=;\n")[0]
+    assert "is not UTF-8" in taken("sep=;\nrater;triple_id;is_right\nann;t1;yes\n", "utf-16")[0]
     bad = taken("rater,triple_id,is_right,subject\nann,t9,yes,\n,t1,yes,Diagnosis: Gout 1\nann,t2,=1,Gout\n"
                 "ann,t3,2,x\n")
     assert bad[:5] == [
@@ -400,7 +413,8 @@ def test_csv_files_are_read(sheets, tmp_path, capsys):
     other = taken("rater,triple_id,is_right,sample\nann,t1,no,zz\n")
     assert "row 2, column sample: the sheet is of sample zz" in other[0]
     assert "has no column triple_id or item_id" in taken("rater,is_right\nann,yes\n")[0]
-    assert "needs one column rater" in taken("triple_id,is_right\nt1,yes\n")[0]
+    assert "has 0 columns rater and needs one" in taken("triple_id,is_right\nt1,yes\n")[0]
+    assert "has 2 columns comment and needs one" in taken("rater,triple_id,is_right,comment,comment\nann,t1,no,,\n")[0]
     assert "is not UTF-8" in taken("rater,triple_id,is_right\nZoë,t1,yes\n", "latin-1")[0]
 
 
@@ -574,9 +588,10 @@ def test_agreement_against_statsmodels(rated):
 def test_accuracy_against_weighted_regression(rated):
     """A weighted mean with two ways of clustering is a regression on a constant."""
     items = rated.execute(
-        "select template_key, stratum_key, n_in_stratum, avg(answer::int) as valid from fct_audit_items "
+        "select template_key, stratum_key, n_in_stratum, n_stands_for, avg(answer::int) as valid from fct_audit_items "
         "inner join int_audit_answers on item_id = audited_id where question = 'is_valid' group by all").df()
-    items["weight"] = items.n_in_stratum / items.groupby("stratum_key").template_key.transform("size")
+    rated_for = items.groupby("stratum_key").n_stands_for.transform("sum")
+    items["weight"] = items.n_in_stratum * items.n_stands_for / rated_for
     scores = rated.execute(
         "select model, mode, task, template_key, person_group, answer_cui_id, correct from int_headline_scores").df()
     joined = scores.merge(items, on="template_key")

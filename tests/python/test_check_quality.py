@@ -24,7 +24,7 @@ RATINGS = (
 # No items are drawn here.
 NO_ITEMS = """
 create or replace table int_audit_item_frame as select '' as stratum_key, '' as source, '' as task limit 0;
-create or replace table fct_audit_items as select '' as item_id, '' as stratum_key limit 0;
+create or replace table fct_audit_items as select '' as item_id, '' as stratum_key, 1 as n_stands_for limit 0;
 create or replace table int_audit_item_ratings as select '' as rater, '' as item_id, '' as reason, true as is_key,
     true as is_unique, true as has_other_right, true as is_answerable, true as has_leak, true as is_valid limit 0;
 """

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import IN_CI, ROOT, environment
+from test_parse_choice import OWN_CASES, shared_cases
 
 from ehrbench import canary, cli, export, paths
 from ehrbench.errors import EhrbenchError
@@ -389,6 +390,10 @@ REPLIES = {
     "Answer: A\nNo, the answer is B": "B", "<think>A. no</think>C": "C", "A. yes\nB. no": None,
     "I would think of sepsis": None, "A patient with a stroke": None,
 }
+MORE_REPLIES = {
+    "answer: (c)": "C", "Answer: (c)": "C", "(d)": "D", "b)": "B", "\u200bB\u200b": "B", "Answer:\u00a0B": "B",
+    "\ufeffAnswer: D": "D", "A, B": None, "Answer: A or B": None, "answer: a and c": None, "Answer: G": None,
+}
 SCORES = """
     select s.item_id, s.task, s.n_options, s.correct, r.raw_completion, r.parsed_letter, p.messages,
         p.n_options as n_letters, c.option_logprobs
@@ -444,6 +449,7 @@ def begun(synthetic_build, exported, offline, tmp_path_factory):
         inner join fct_prompts as p on r.item_id = p.item_id and r.arm = p.arm
         where r.model = '{MODEL}' and r.format = 'mcq' and r.arm = 'standard' and r.mode like 'free%'
         order by r.request_key
+        limit 40
     """)
     assert len(counted) > 500 and len(asked) > 300 and len(chosen) > 50
     picked = {
@@ -520,13 +526,31 @@ def test_inspect_scores_recorded_answers_as_we_do(exported, harnesses):
 
 
 def test_inspect_reads_replies_as_we_do(harnesses):
-    """Those that a model wrote, nearly all; those below, each."""
+    """Those that a model wrote, and those above."""
     (result,) = harnesses["inspect-ai"]
     ours = [row[1] for row in harnesses["free"]]
-    read = result["letters"][: len(ours)]
-    assert len(ours) > 100
-    assert sum(map(str.__eq__, map(str, read), map(str, ours))) >= 0.98 * len(ours)
-    assert dict(zip(REPLIES, result["letters"][len(ours):], strict=True)) == REPLIES
+    assert len(ours) == 40
+    assert result["letters"] == [*ours, *REPLIES.values()]
+
+
+def test_the_expression_of_the_inspect_task_reads_every_case(exported):
+    """The cases of parse_choice, and some that a regular expression in Python reads otherwise."""
+    cases = [
+        *((case["completion"], int(case["n_options"]), case["expected_letter"] or None)
+          for case in shared_cases()),
+        *((text, n, letter) for text, n, letter, _, _ in OWN_CASES),
+        *((text, 4, letter) for text, letter in MORE_REPLIES.items()),
+    ]
+    expression = (exported / "inspect-ai/parse_choice.sql").read_text(encoding="utf-8")
+    with duckdb.connect() as connection:
+        connection.execute("create table cases (place integer, completion varchar, n_options integer)")
+        connection.executemany(
+            "insert into cases values (?, ?, ?)",
+            [(place, *case[:2]) for place, case in enumerate(cases)],
+        )
+        read = connection.execute(f"select ({expression}).letter from cases order by place").fetchall()
+    wrong = [(case, letter) for case, (letter,) in zip(cases, read, strict=True) if letter != case[2]]
+    assert len(cases) > 250 and wrong == []
 
 
 # ----------------------------------------------------------------------------------------- soak

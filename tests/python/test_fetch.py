@@ -1,6 +1,7 @@
 """The open demos come whole, checked and resumable; the server is one of this machine's."""
 
 import functools
+import io
 import re
 import shutil
 import threading
@@ -11,6 +12,8 @@ from pathlib import Path
 import duckdb
 import jinja2
 import pytest
+import requests
+import urllib3
 from conftest import ROOT
 
 from ehrbench import cli, doctor, fetch, paths
@@ -30,6 +33,8 @@ class Site:
         self.cut = {}  # path -> bytes of the file where the connection breaks, one for each time
         self.codes = {}  # path -> codes to answer with, one for each time
         self.content = {}  # path -> other bytes than the file's
+        self.kinds = {}  # path -> Content-Type
+        self.moved = {}  # path -> another address
         self.has_ranges = self.has_head = self.has_sizes = True
 
     def got(self, method="GET"):
@@ -54,6 +59,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_error(501)
         if method == "GET" and site.codes.get(path):
             return self.send_error(site.codes[path].pop(0))
+        if path in site.moved:
+            self.send_response(302)
+            self.send_header("Location", site.moved[path])
+            return self.end_headers()
         if path not in site.files:
             return self.send_error(404)
         content = site.content.get(path) or site.files[path].read_bytes()
@@ -65,6 +74,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         if site.has_sizes:
             self.send_header("Content-Length", str(len(content) - start))
+        if path in site.kinds:
+            self.send_header("Content-Type", site.kinds[path])
         self.end_headers()
         if method == "GET":
             cuts = site.cut.get(path)
@@ -280,11 +291,87 @@ def test_what_else_a_server_says(site, bring):
     assert site.got() == []
 
 
-def test_a_login_page_is_no_list_of_checksums(site, bring, tmp_path):
-    site.content[LIST] = b"<html>Please log in</html>"
-    with pytest.raises(EhrbenchError, match="is not the list of checksums .* a login page"):
+PAGE = b"\n<!DOCTYPE html><title>Please log in</title>"
+
+
+@pytest.mark.parametrize("path", [LIST, PRESCRIPTIONS])
+@pytest.mark.parametrize("kind", [None, "text/html; charset=utf-8"])
+def test_a_web_page_is_not_taken_for_a_file(site, bring, tmp_path, path, kind):
+    """By its beginning or by what the server calls it; a part that is there stays."""
+    site.content[path] = PAGE if kind is None else b"Please log in"
+    site.kinds = {path: kind} if kind else {}
+    part = put_part(tmp_path)
+    half = site.files[PRESCRIPTIONS].read_bytes()[:20_000]
+    part.write_bytes(half)
+    site.has_ranges = False
+    with pytest.raises(EhrbenchError, match=f"{path} is answered with a web page.*--base-url$"):
+        bring()
+    assert part.read_bytes() == half and not list(tmp_path.rglob("prescriptions.csv.gz"))
+    assert bring.waits == [] and (tmp_path / "out/mimic-iv-demo" / fetch.SUMS).exists() == (
+        path != LIST
+    )
+
+
+@pytest.mark.parametrize("has_sizes", [True, False])
+def test_a_file_that_does_not_end_is_cut_off(site, bring, tmp_path, has_sizes):
+    whole = site.files[PRESCRIPTIONS].read_bytes()
+    site.has_head = site.has_sizes = has_sizes
+    site.content[PRESCRIPTIONS] = whole + b"x" * 2**24
+    with pytest.raises(EhrbenchError, match=r"prescriptions\.csv\.gz sends more than the 1\.8 MB"):
+        bring()
+    assert bring.waits == [] and not list(tmp_path.rglob("prescriptions*"))
+    # The rest of an answer that was cut off is not kept either.
+    put_part(tmp_path).write_bytes(whole)
+    if not has_sizes:
+        with pytest.raises(EhrbenchError, match="cut off and thrown away"):
+            bring()
+        assert not list(tmp_path.rglob("prescriptions*"))
+
+
+def test_an_answer_longer_than_the_one_to_head(site, tmp_path):
+    """A size that a server has told holds it to its word."""
+    item = fetch.Item("x.csv", "", "", largest=2**30, size=100)
+    answer = requests.Response()
+    answer.url = "https://host/x.csv?signature=1"
+    answer.raw = urllib3.HTTPResponse(io.BytesIO(b"1" * 300), preload_content=False)
+    with pytest.raises(fetch.TooLong, match="^https://host/x.csv sends more than the 100 B"):
+        list(fetch._blocks(answer, item.at_most))
+    assert fetch.Item("x.csv", "", "", largest=50, size=100).at_most == 50
+
+
+def test_a_list_of_checksums_has_a_limit_and_lines_of_one_form(site, bring, tmp_path):
+    site.content[LIST] = b"0" * (fetch.LIST_AT_MOST + 1)
+    with pytest.raises(EhrbenchError, match=r"SHA256SUMS.txt sends more than the 4\.2 MB"):
+        bring()
+    site.content[LIST] = f"{'0' * 64}  other.csv\n".encode()
+    with pytest.raises(EhrbenchError, match="is not the list of checksums .* check --base-url"):
         bring()
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == [".lock"]
+    odd = f"{'AB' * 32} *a b.csv\r\n\r\n{'cd' * 32}  hosp/c.csv \n\n"
+    assert fetch._listed(odd, LIST) == {"a b.csv": "ab" * 32, "hosp/c.csv": "cd" * 32}
+    for line in ("c.csv", "0" * 63 + "  c.csv", "0" * 64):
+        with pytest.raises(EhrbenchError, match="SHA256SUMS.txt, line 2 is no checksum and name"):
+            fetch._listed(f"\n{line}\n", LIST)
+
+
+def test_a_server_that_sends_on_to_another(site, bring, tmp_path, shared_dir):
+    elsewhere = Site(site.files)
+    with serving(elsewhere) as url:
+        host = url.removeprefix("http://")
+        site.moved[PRESCRIPTIONS] = f"{url}/{PRESCRIPTIONS}"
+        elsewhere.codes[PRESCRIPTIONS] = [403]
+        with pytest.raises(EhrbenchError, match=f"refused .*sends on to {host}: .* answers 403"):
+            bring()
+        elsewhere.content[PRESCRIPTIONS] = PAGE
+        with pytest.raises(EhrbenchError, match=f"^{url}/.* is answered with a web page"):
+            bring()
+        elsewhere.content.clear()
+        elsewhere.cut[PRESCRIPTIONS] = [20_000]
+        assert wrong(bring(), fetch.demos()["mimic-iv-demo"], shared_dir) == []
+        assert (PRESCRIPTIONS, 20_000) in elsewhere.got()
+    (tmp_path / "out/mimic-iv-demo/hosp/prescriptions.csv.gz").unlink()
+    with pytest.raises(EhrbenchError, match=f"sends on to {host}: the connection is refused"):
+        bring()
 
 
 def test_files_of_others_are_left_alone(site, bring):
@@ -301,6 +388,13 @@ def test_a_full_disk_is_said_before_it_is_full(site, bring, monkeypatch):
     with pytest.raises(EhrbenchError, match=r"no space left in .*: 7\d\.\d MB are needed and 1 B"):
         bring()
     assert [path for path, _ in site.got()] == [LIST]
+
+
+def test_a_range_that_no_file_has_is_not_asked_for_again(site, bring):
+    site.codes[PRESCRIPTIONS] = [416]
+    with pytest.raises(EhrbenchError, match=r"is refused \(the server answers 416\)"):
+        bring()
+    assert bring.waits == []
 
 
 def test_two_at_once_do_not_mix(site, bring, tmp_path):
@@ -401,3 +495,8 @@ def test_the_pinned_list_is_the_shared_one(shared_dir):
     for demo in fetch.demos().values():
         assert paths.sha256(shared_dir / "data" / demo.folder / fetch.SUMS) == demo.sums_sha256
         assert Path(demo.folder).name == demo.folder
+        folder = shared_dir / "data" / demo.folder
+        sums = fetch._listed((folder / fetch.SUMS).read_text(encoding="utf-8"), fetch.SUMS)
+        files = fetch._wanted(demo, sums, fetch.BASE_URL)
+        sizes = [(folder / file.name).stat().st_size for file in files]
+        assert max(sizes) == int(demo.largest_bytes)

@@ -67,6 +67,8 @@ OWN_CASES = [
     ("$B$", 4, "B", "parsed", "whole_reply"),
     ("Ⓒ", 4, "C", "parsed", "whole_reply"),
     ("\u200b𝐁\ufeff", 4, "B", "parsed", "whole_reply"),
+    ("\u202aD\u202c", 4, "D", "parsed", "whole_reply"),
+    ("\u2067\u2066C\u2069\u2069", 4, "C", "parsed", "whole_reply"),
     ("F", 6, "F", "parsed", "whole_reply"),
     ("F", 5, None, "out_of_range", "whole_reply"),
     ("I", 10, "I", "parsed", "whole_reply"),

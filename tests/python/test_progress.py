@@ -61,6 +61,10 @@ def test_a_terminal_gets_a_bar(monkeypatch):
     with progress.Progress("job", 2 * 10**6, "bytes") as bar:
         bar.advance(10**6)
         bar._bar.refresh()
+        # What has to come again is told later.
+        bar.total += 10**6
+        bar.advance(0)
+        assert bar._bar.tasks[0].total == bar.total
     assert "1.0 MB of 2.0 MB" in screen.getvalue() and "B/s" in screen.getvalue()
 
 

@@ -30,6 +30,8 @@ def reports(models: list[str]) -> dict[str, pandas.DataFrame]:
     return {
         "rpt_leaderboard": [
             {"model": model, "mode": "choice", **counts, **bounded(*FIGURES)} for model in models],
+        "int_leaderboard_figures": [
+            {"model": model, "mode": "choice", "figure": "overall", **counts} for model in models],
         "rpt_option_probe": [
             {"model": model, "mode": "choice", "scope": "overall", "n_options": k, **counts,
              **bounded("expected")} for model in models for k in (5, 6)],

@@ -1,6 +1,7 @@
 """The report: what it may show, that nothing in it runs as code, and that a browser can use it."""
 
 import hashlib
+import itertools
 import re
 import shutil
 import subprocess
@@ -14,9 +15,11 @@ from conftest import ROOT, environment
 from ehrbench import canary, cli
 from ehrbench.errors import EhrbenchError
 from ehrbench.folders import replace_folder
+from ehrbench import report as report_module
 from ehrbench.report import MARKER, environment as templates, write
 from ehrbench.report import data as report_data
 from ehrbench.report import text as report_text
+from ehrbench.report.pages import tables_and_figures
 from ehrbench.report.tables import Column, cell
 
 HOSTILE = "<script>alert(1)</script> \x1b[31mred \u202egnp.exe\u202c zero\u200bwidth </span>&amp;"
@@ -217,17 +220,91 @@ def test_credentialed_data_give_sums_only(tmp_path, monkeypatch):
     assert in_files(tmp_path / "odd", "Secret label") == []
 
 
-@pytest.mark.parametrize(("row", "kept"), [
-    ({"n_persons": 12, "n": 40, "share": 0.5}, {"n_persons", "n", "share"}),
-    ({"n_persons": 9, "n": 40, "share": 0.5, "n_options": 4, "theirs": 0.7}, {"n_options", "theirs"}),
-    ({"n_persons": 12, "n_accepted": 3, "n": 40, "share": 0.5}, {"n_persons", "n"}),
-    ({"source": "mimic_iv", "n": 10, "share": 0.5}, {"source", "n", "share"}),
-    ({"source": "mimic_iv", "n": 9, "share": 0.5}, {"source"}),
-    ({"n_persons": 0, "n": 0, "share": 0.0}, {"n_persons", "n", "share"}),
+HIDDEN = report_data.HIDDEN
+
+
+@pytest.mark.parametrize(("row", "shown"), [
+    ({"n_persons": 12, "n": 74, "share": 0.513}, {"n_persons": 10, "n": 70, "share": 0.6}),
+    ({"n_persons": 9, "n": 40, "share": 0.5, "n_options": 4, "theirs": 0.7313},
+     {"n_persons": HIDDEN, "n": HIDDEN, "share": HIDDEN, "n_options": 4, "theirs": 0.7313}),
+    ({"n_persons": 12, "n_accepted": 3, "n": 400, "share": 0.5},
+     {"n_persons": 10, "n_accepted": HIDDEN, "n": 400, "share": HIDDEN}),
+    ({"source": "mimic_iv", "n": 44, "share": 0.5}, {"source": "mimic_iv", "n": 40, "share": HIDDEN}),
+    ({"n_persons": 0, "n": 0, "share": None}, {"n_persons": 0, "n": 0, "share": None}),
+    # Whole numbers are counts unless they are named as none; without its whole no figure is shown.
+    ({"completion_tokens": 12345, "rank": 3, "share": 0.5}, {"completion_tokens": 12350, "rank": 3, "share": HIDDEN}),
+    # Intervals go outwards, figures above 1 in steps of their size, p upwards; the smaller whole decides.
+    ({"n": 1004, "x": 0.5149, "x_low": 0.4851, "x_high": 0.5301},
+     {"n": 1000, "x": 0.51, "x_low": 0.48, "x_high": 0.54}),
+    ({"n": 1004, "x": 33.3, "x_low": -0.2, "x_high": 40.0}, {"n": 1000, "x": 33.5, "x_low": -0.5, "x_high": 40.0}),
+    ({"n": 98765, "p_holm": 0.0451, "p_value": 1e-6, "p_best": 0.33333},
+     {"n": 98770, "p_holm": 0.05, "p_value": 0.001, "p_best": 0.333}),
+    ({"n": 98765, "null_n": 104, "x": 0.333}, {"n": 98770, "null_n": 100, "x": 0.3}),
+    ({"n_templates": 104, "chance": 0.166667, "n_options": 6},
+     {"n_templates": 100, "chance": 0.166667, "n_options": 6}),
+    ({"n": 104, "reason": "few (m-135M: 44 answers, 1,204 in all)"},
+     {"n": 100, "reason": "few (m-135M: … answers, … in all)"}),
 ])
-def test_small_cells_are_hidden(row, kept):
+def test_small_numbers_are_hidden_and_others_rounded(row, shown):
     found = report_data.Data(None, "full", "credentialed", "r", protected=True).protect(row)
-    assert {name for name, value in found.items() if value is not report_data.HIDDEN} == kept
+    assert found == shown
+
+
+def test_no_two_figures_of_credentialed_data_differ_by_few(synthetic_build, tmp_path, monkeypatch):
+    """Read from the written files: no subtraction of two of their numbers gives a count of 1 to 9."""
+    monkeypatch.setattr(report_data.built, "data_class_of", lambda connection: "credentialed")
+    columns = {}
+
+    def noted(context):
+        found = tables_and_figures(context)
+        columns.update({table.id: table.columns for table in found[0]})
+        return found
+
+    monkeypatch.setattr(report_module, "tables_and_figures", noted)
+    folder = tmp_path / "report"
+    written(synthetic_build.database, folder, monkeypatch)
+    assert not list(folder.rglob("t-*.js")) and not (folder / "explorer.html").exists()
+    counts, hidden, figures = [], 0, {}
+    open_to_all = {*report_data.PUBLIC, "chance"}
+    for page in PAGES:
+        text = (folder / f"{page}.html").read_text(encoding="utf-8")
+        counts += re.findall(r"</dt><dd>([\d,]+)</dd>", text) if page == "index" else []
+        for table, body in re.findall(r'<table id="([^"]+)">.*?<tbody>(.*?)</tbody>', text, re.DOTALL):
+            for line in re.findall(r"<tr.*?</tr>", body, re.DOTALL):
+                cells = re.findall(r"<t[dh]([^>]*)>(.*?)</t[dh]>", line, re.DOTALL)
+                row = dict(zip([one.name for one in columns[table]], cells, strict=True))
+                of_row = {}
+                for one in columns[table]:
+                    marks, said = row[one.name]
+                    if one.kind == "count" and one.name not in report_data.NO_COUNTS:
+                        hidden += said == "&lt; 10"
+                        of_row[one.name] = re.findall(r"^[\d,]+$", said)
+                        counts += [*of_row[one.name], *re.findall(r'data-v="(.*?)"', marks)]
+                for one in columns[table]:
+                    if one.kind in ("percent", "interval", "points") and one.name not in open_to_all:
+                        said = re.sub("<.*?>", "", row[one.name][1]).replace("−", "-")
+                        shares = {float(number) / 100 for number in re.findall(r"-?\d+\.\d", said)}
+                        names = report_data.OWN_WHOLE.get(one.name, (*report_data.WHOLES, "n_templates"))
+                        whole = next((of_row[name][0] for name in names if of_row.get(name)), "10,000")
+                        of_whole = (table, one.name, int(whole.replace(",", "")))
+                        figures.setdefault(of_whole, set()).update(shares)
+    for file in folder.glob("data/plots-*.js"):
+        text = file.read_text(encoding="utf-8")
+        # What pointing shows, and what stands on bars.
+        counts += re.findall(r", n ([\d,]+)", text)
+        counts += [n for pair in re.findall(r"([\d,]+) of ([\d,]+) accepted", text) for n in pair]
+        on_bars = "text" if file.stem == "plots-cohort" else "customdata"
+        counts += [n for bars in re.findall(rf'"{on_bars}":\[((?:"[\d,]+",?)+)\]', text)
+                   for n in re.findall(r"[\d,]+", bars.replace('","', " "))]
+    numbers = [int(count.replace(",", "")) for count in counts]
+    assert [n for n in numbers if n % 10] == []
+    assert len(numbers) > 5000 and hidden > 50
+    # Shares of one whole differ by ten of it or more, or by what is rounded to 0.1 %.
+    for (table, name, whole), shares in figures.items():
+        near = [b - a for a, b in itertools.pairwise(sorted(shares))]
+        least = min(near, default=1)
+        assert least >= max(0.001, 10 / max(whole, 10)) - 1e-9, (table, name, whole, least)
+    assert sum(len(shares) for shares in figures.values()) > 500
 
 
 def test_missing_pieces_say_what_to_run(tmp_path, monkeypatch):
@@ -343,6 +420,15 @@ def visit(browser):
         context.close()
 
 
+# Choices whose text has no room beside the arrow.
+CUT = """Array.from(document.querySelectorAll('select')).filter(s => s.offsetParent).flatMap(s => {
+    const style = getComputedStyle(s), pen = document.createElement('canvas').getContext('2d');
+    pen.font = style.font;
+    const room = s.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - 16;
+    return Array.from(s.options).map(o => o.text).filter(text => pen.measureText(text).width > room);
+})"""
+
+
 def until(page, expression, argument=None):
     """Wait for an expression; playwright's own waiting evaluates strings, which the pages forbid."""
     end = time.monotonic() + 30
@@ -369,6 +455,15 @@ def test_pages_load_draw_and_fit(report, visit):
             until(page, f"() => {cut}.length === 0")
             dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (dark == "rgb(15, 20, 26)") == (scheme == "dark")
+            # No choice is cut off, whatever is chosen.
+            assert page.evaluate(CUT) == [], (file.name, width)
+            # A table that is wider than its place says so, and is reached and named by keyboard.
+            wide = """Array.from(document.querySelectorAll('.scroll')).filter(s => s.scrollWidth > s.clientWidth)
+                .map(s => [getComputedStyle(s).backgroundAttachment, s.tabIndex, s.getAttribute('role'),
+                           Boolean(document.getElementById(s.getAttribute('aria-labelledby')))])"""
+            hinted = page.evaluate(wide)
+            assert all(one == ["local, scroll", 0, "region", True] for one in hinted), file.name
+            assert hinted or width > 390 or file.stem not in {"leaderboard", "yield"}
             page.screenshot(path=SCREENSHOTS / f"{file.stem}-{width}-{scheme}.png")
     assert visit.said == []
 
@@ -432,8 +527,19 @@ def test_explorer_filters_and_shows_the_evidence(report, synthetic_build, visit)
     until(page, "document.querySelector('#detail').innerText.includes('Distractors considered')")
     assert "shown in items of this template" in page.locator("#detail").inner_text()
     page.screenshot(path=SCREENSHOTS / "item-1400-light.png", full_page=True)
+    # Back goes to the triple and then to the list, Forward to the triple again; closing is a step as well.
+    page.go_back()
+    page.wait_for_selector(f"#detail[data-id='{triple}']")
+    page.go_back()
+    until(page, "location.hash === '' && document.querySelector('#detail').innerText.startsWith('Choose a row')")
+    page.go_forward()
+    until(page, "id => document.querySelector('#detail').innerText.includes(id)", triple)
+    page.evaluate("location.hash = '#triple'")
+    page.wait_for_timeout(100)
+    assert triple in page.locator("#detail").inner_text()
     # A number of an article finds the triples that rest on it.
     page.keyboard.press("Escape")
+    assert page.evaluate("location.hash") == ""
     page.check("input[value=triples]")
     page.fill("input[name=text]", pmid)
     (resting,), = synthetic_build.rows(f"""
@@ -464,6 +570,8 @@ def test_explorer_by_keyboard_on_a_telephone(report, visit):
     assert page.locator("#detail.open").count() == 0
     page.keyboard.press("End")
     until(page, "document.querySelector('.row.at')")
+    page.check("input[value=items]")
+    assert page.evaluate(CUT) == []
     assert visit.said == []
 
 

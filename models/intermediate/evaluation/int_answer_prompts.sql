@@ -12,19 +12,9 @@ items as (
 
 ),
 
-source_overlaps as (
+copied_sources as (
 
-    select * from {{ ref('source_overlaps') }}
-
-),
-
--- Pooled figures leave these out.
-copies as (
-
-    select distinct source_overlaps.source
-    from source_overlaps
-    inner join items
-        on source_overlaps.derived_from = items.source
+    select * from {{ ref('int_copied_sources') }}
 
 ),
 
@@ -39,12 +29,12 @@ eligible as (
         items.template_key,
         items.task,
         items.n_options,
-        copies.source is not null as is_copy
+        copied_sources.source is not null as is_copy
     from prompts
     inner join items
         on prompts.item_id = items.item_id
-    left join copies
-        on items.source = copies.source
+    left join copied_sources
+        on items.source = copied_sources.source
     where items.released
         and items.in_subset
 

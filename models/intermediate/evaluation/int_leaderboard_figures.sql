@@ -11,22 +11,28 @@ scores as (
 
 ),
 
-asked as (
+headline_asked as (
 
-    select
-        model,
-        mode,
-        row_number() over (order by model, mode) as series
-    from {{ ref('int_headline_asked') }}
-    group by
-        model,
-        mode
+    select * from {{ ref('int_headline_asked') }}
 
 ),
 
 subset as (
 
     select * from {{ ref('int_subset_templates') }}
+
+),
+
+asked as (
+
+    select
+        model,
+        mode,
+        row_number() over (order by model, mode) as series
+    from headline_asked
+    group by
+        model,
+        mode
 
 ),
 
@@ -247,6 +253,27 @@ figures_counted as (
 
 ),
 
+figures_asked as (
+
+    select
+        headline_asked.model,
+        headline_asked.mode,
+        figures.figure_number,
+        sum(headline_asked.n_asked) as n_asked
+    from headline_asked
+    inner join figures
+        on headline_asked.task = figures.task
+        and coalesce(figures.n_options, headline_asked.n_options) = headline_asked.n_options
+    semi join wanted
+        on figures.figure_number = wanted.figure_number
+        and figures.cell = wanted.cell
+    group by
+        headline_asked.model,
+        headline_asked.mode,
+        figures.figure_number
+
+),
+
 judged as (
 
     select
@@ -256,6 +283,7 @@ judged as (
         names.figure,
         names.figure_number,
         coalesce(counted.n, 0) as n,
+        coalesce(figures_asked.n_asked, 0) as n_asked,
         coalesce(counted.n_templates, 0) as n_templates,
         coalesce(counted.n_estimable = wanted.n_cells, false) as is_estimable
     from asked
@@ -263,6 +291,10 @@ judged as (
     left join figures_counted as counted
         on asked.series = counted.series
         and names.figure_number = counted.figure_number
+    left join figures_asked
+        on asked.model = figures_asked.model
+        and asked.mode = figures_asked.mode
+        and names.figure_number = figures_asked.figure_number
     left join (select distinct figure_number, n_cells from wanted) as wanted
         on names.figure_number = wanted.figure_number
 
@@ -329,6 +361,7 @@ intervals as (
         judged.mode,
         judged.figure,
         judged.n,
+        judged.n_asked,
         judged.n_templates,
         judged.is_estimable,
         errors.n_persons,
@@ -375,6 +408,7 @@ final as (
 
         ---------- counts
         cast(n as integer) as n,
+        cast(n_asked as integer) as n_asked,
         cast(n_templates as integer) as n_templates,
         cast(n_persons as integer) as n_persons,
         cast(n_cells as integer) as n_cells,

@@ -78,7 +78,7 @@ phrases_found as (
         lexicon.kind
     from texts
     inner join lexicon
-        on contains(texts.words, concat(' ', lexicon.phrase, ' '))
+        on {{ says_phrase('texts.words', 'lexicon.phrase') }}
 
 ),
 

@@ -32,26 +32,9 @@ evidence_bands as (
 
 ),
 
-source_overlaps as (
+copied_sources as (
 
-    select * from {{ ref('source_overlaps') }}
-
-),
-
-sources as (
-
-    select distinct source
-    from triples
-
-),
-
--- A source made from another that is there holds the same visits.
-copies as (
-
-    select distinct source_overlaps.source
-    from source_overlaps
-    inner join sources
-        on source_overlaps.derived_from = sources.source
+    select * from {{ ref('int_copied_sources') }}
 
 ),
 
@@ -82,8 +65,8 @@ placed as (
     inner join evidence_bands
         on triple_counts.n_supporting_pmids_exact
         between evidence_bands.min_pmids and evidence_bands.max_pmids
-    anti join copies
-        on triples.source = copies.source
+    anti join copied_sources
+        on triples.source = copied_sources.source
 
 ),
 

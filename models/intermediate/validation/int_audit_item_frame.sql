@@ -1,3 +1,4 @@
+{%- set draw = key(["'" ~ var('audit_seed') ~ "'", 'template_key', "'place'"]) -%}
 -- Grain: item_id, one item per template. Stable over answers: nothing here knows who was scored.
 with
 
@@ -25,27 +26,25 @@ templates as (
 
 ),
 
+-- Templates of a block show the answers of each other.
+balanced as (
+
+    select
+        template_key,
+        block_number
+    from {{ ref('int_templates_balanced') }}
+
+),
+
 audit_sample as (
 
     select * from {{ ref('fct_audit_sample') }}
 
 ),
 
-source_overlaps as (
+copied_sources as (
 
-    select * from {{ ref('source_overlaps') }}
-
-),
-
--- A source made from another that is there holds the same visits.
-copies as (
-
-    select distinct items.source
-    from items
-    inner join source_overlaps
-        on items.source = source_overlaps.source
-    inner join items as origins
-        on source_overlaps.derived_from = origins.source
+    select * from {{ ref('int_copied_sources') }}
 
 ),
 
@@ -58,8 +57,8 @@ unseen as (
         on items.template_key = templates.template_key
     anti join audit_sample
         on templates.triple_id = audit_sample.triple_id
-    anti join copies
-        on items.source = copies.source
+    anti join copied_sources
+        on items.source = copied_sources.source
 
 ),
 
@@ -79,15 +78,24 @@ largest as (
 sized as (
 
     select
-        item_id,
-        template_key,
-        source,
-        task,
-        n_options,
-        count(*) over (partition by source, task, n_options) as n_in_stratum,
+        largest.item_id,
+        largest.template_key,
+        largest.source,
+        largest.task,
+        largest.n_options,
+        -- A template without a block is its own.
+        coalesce(cast(balanced.block_number as varchar), largest.template_key) as block,
+        count(*) over (
+            partition by
+                largest.source,
+                largest.task,
+                largest.n_options
+        ) as n_in_stratum,
         count(*) over () as n_in_frame
     from largest
-    where place = 1
+    left join balanced
+        on largest.template_key = balanced.template_key
+    where largest.place = 1
 
 )
 
@@ -98,6 +106,23 @@ select
     task,
     n_options,
     {{ key(['source', 'task', 'n_options']) }} as stratum_key,
+    row_number() over (
+        partition by
+            source,
+            task,
+            n_options,
+            block
+        order by
+            {{ draw }},
+            template_key
+    ) as block_place,
+    count(*) over (
+        partition by
+            source,
+            task,
+            n_options,
+            block
+    ) as n_in_block,
     n_in_stratum,
     least(
         n_in_stratum,

@@ -36,6 +36,7 @@ rated as (
         audit_items.task,
         audit_items.stratum_key,
         audit_items.n_in_stratum,
+        audit_items.n_stands_for,
         count(*) filter (where answers.answer) / cast(count(*) as double) as share_valid
     from audit_items
     inner join answers
@@ -44,7 +45,19 @@ rated as (
         audit_items.template_key,
         audit_items.task,
         audit_items.stratum_key,
-        audit_items.n_in_stratum
+        audit_items.n_in_stratum,
+        audit_items.n_stands_for
+
+),
+
+-- The rated ones stand for those of their stratum that nobody rated, too.
+shared as (
+
+    select
+        *,
+        n_in_stratum * cast(n_stands_for as double)
+        / cast(sum(n_stands_for) over (partition by stratum_key) as double) as weight
+    from rated
 
 ),
 
@@ -54,12 +67,9 @@ weighted as (
     select
         template_key,
         task,
-        cast(round(1000.0 * n_in_stratum / count(*) over (partition by stratum_key)) as bigint)
-            as weight_rated,
-        cast(round(
-            1000.0 * n_in_stratum / count(*) over (partition by stratum_key) * share_valid
-        ) as bigint) as weight_valid
-    from rated
+        cast(round(1000 * weight) as bigint) as weight_rated,
+        cast(round(1000 * weight * share_valid) as bigint) as weight_valid
+    from shared
 
 ),
 

@@ -262,23 +262,35 @@ bin_gaps as (
 
 ),
 
--- A replicate may draw nobody of a series. Sums of millionths are whole, so exact in any order.
-bins_drawn as (
+-- By itself: a join in between would copy the lists for each of its rows.
+gaps_drawn as (
 
     select
         draws_weights.replicate,
         bin_gaps.series,
         list_inner_product(
             list_select(draws_weights.weights, bin_gaps.group_numbers), bin_gaps.gaps
-        ) / draws.n / 1000000 as gap,
-        list_sum(bin_gaps.gaps) / answered.n / 1000000 as gap_of_data
+        ) as gap,
+        list_sum(bin_gaps.gaps) as gap_of_data
     from draws_weights
     cross join bin_gaps
+
+),
+
+-- A replicate may draw nobody of a series. Sums of millionths are whole, so exact in any order.
+bins_drawn as (
+
+    select
+        gaps_drawn.replicate,
+        gaps_drawn.series,
+        gaps_drawn.gap / draws.n / 1000000 as gap,
+        gaps_drawn.gap_of_data / answered.n / 1000000 as gap_of_data
+    from gaps_drawn
     inner join draws
-        on draws_weights.replicate = draws.replicate
-        and bin_gaps.series = draws.series
+        on gaps_drawn.replicate = draws.replicate
+        and gaps_drawn.series = draws.series
     inner join draws as answered
-        on bin_gaps.series = answered.series
+        on gaps_drawn.series = answered.series
         and answered.replicate = 0
     where draws.n > 0
 

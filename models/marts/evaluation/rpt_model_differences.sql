@@ -29,7 +29,7 @@ subset_tasks as (
         row_number() over (order by task) as cell
     from subset
     group by task
-    having count(distinct template_key) >= {{ var('evaluation_min_templates') }}
+    having {{ estimate_status('count(distinct template_key)') }} = 'estimable'
 
 ),
 
@@ -82,6 +82,8 @@ asked as (
         and requests.mode = series.mode
     inner join items
         on requests.item_id = items.item_id
+    semi join subset_tasks
+        on requests.task = subset_tasks.task
     group by
         series.series,
         series.mode,

@@ -44,11 +44,15 @@ asked as (
         headline_asked.model,
         headline_asked.mode,
         models.engine = 'sql' as is_baseline,
-        sum(headline_asked.n_asked) as n_asked,
+        sum(
+            case when subset_tasks.task is not null then headline_asked.n_asked else 0 end
+        ) as n_asked,
         row_number() over (order by headline_asked.model, headline_asked.mode) as series
     from headline_asked
     inner join models
         on headline_asked.model = models.model
+    left join subset_tasks
+        on headline_asked.task = subset_tasks.task
     group by
         headline_asked.model,
         headline_asked.mode,

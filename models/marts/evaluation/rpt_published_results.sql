@@ -19,6 +19,12 @@ leaderboard as (
 
 ),
 
+figures as (
+
+    select * from {{ ref('int_leaderboard_figures') }}
+
+),
+
 option_probe as (
 
     select * from {{ ref('rpt_option_probe') }}
@@ -60,19 +66,24 @@ asked_models as (
 
 ),
 
+-- A rank is no row of figures: it is of all that a model has answered.
 model_figures as (
 
     {%- for figure, column in figures.items() %}
     select
-        model,
-        mode,
+        leaderboard.model,
+        leaderboard.mode,
         '{{ figure }}' as figure,
         {%- for side in ['', '_low', '_high'] %}
-        cast({{ column }}{{ side }} as decimal(9, 6)) as ours{{ side }},
+        cast(leaderboard.{{ column }}{{ side }} as decimal(9, 6)) as ours{{ side }},
         {%- endfor %}
-        n,
-        n_asked
+        coalesce(figures.n, leaderboard.n) as n,
+        coalesce(figures.n_asked, leaderboard.n_asked) as n_asked
     from leaderboard
+    left join figures
+        on leaderboard.model = figures.model
+        and leaderboard.mode = figures.mode
+        and figures.figure = '{{ figure }}'
     union all
     {%- endfor %}
     {%- for figure, column in {'rc': 'rc_relation', 'bertscore': 'bertscore'}.items() %}

@@ -27,14 +27,16 @@ audit_sample as (
 
     select
         triple_id as audited_id,
-        stratum_key
+        stratum_key,
+        1 as n_stands_for
     from {{ ref('fct_audit_sample') }}
 
     union all
 
     select
         item_id as audited_id,
-        stratum_key
+        stratum_key,
+        n_stands_for
     from {{ ref('fct_audit_items') }}
 
 ),
@@ -93,16 +95,28 @@ scores as (
         audit_sample.stratum_key,
         answers.question,
         answers.audited_id,
+        cast(audit_sample.n_stands_for as decimal(12, 3)) as weight,
         cast(round(
             sum(case when answers.answer then 1 else 0 end) / cast(count(*) as double), 6
-        ) as decimal(9, 6)) as score
+        ) as decimal(7, 6)) as score
     from answers
     inner join audit_sample
         on answers.audited_id = audit_sample.audited_id
     group by
         audit_sample.stratum_key,
+        audit_sample.n_stands_for,
         answers.question,
         answers.audited_id
+
+),
+
+weighted as (
+
+    select
+        *,
+        cast(sum(weight * score) over (partition by stratum_key, question) as double)
+        / cast(sum(weight) over (partition by stratum_key, question) as double) as mean_score
+    from scores
 
 ),
 
@@ -111,13 +125,18 @@ rated as (
     select
         stratum_key,
         question,
+        mean_score,
         count(*) as n_rated,
-        sum(score) as sum_scores,
-        sum(score * score) as sum_squares
-    from scores
+        -- As many of one weight would tell as much.
+        pow(cast(sum(weight) as double), 2) / cast(sum(weight * weight) as double) as n_told,
+        -- Null for a single rated one, which says nothing about the spread of its stratum.
+        cast(sum(cast(pow(weight * (score - mean_score), 2) as decimal(38, 12))) as double)
+        * count(*) / nullif(count(*) - 1, 0) / pow(cast(sum(weight) as double), 2) as mean_variance
+    from weighted
     group by
         stratum_key,
-        question
+        question,
+        mean_score
 
 ),
 
@@ -133,11 +152,9 @@ stratum_scores as (
         strata.n_frame,
         coalesce(drawn.n_drawn, 0) as n_drawn,
         coalesce(rated.n_rated, 0) as n_rated,
-        cast(rated.sum_scores as double) / rated.n_rated as mean_score,
-        -- Null for a single rated one, which says nothing about the spread of its stratum.
-        (cast(rated.sum_squares as double)
-            - cast(rated.sum_scores as double) * cast(rated.sum_scores as double) / rated.n_rated)
-        / nullif(rated.n_rated - 1, 0) as spread
+        rated.n_told,
+        rated.mean_score,
+        rated.mean_variance
     from audit_questions
     inner join strata
         on audit_questions.verdict = strata.verdict
@@ -161,8 +178,9 @@ spanned as (
         n_frame,
         n_drawn,
         n_rated,
+        n_told,
         mean_score,
-        spread
+        mean_variance
     from stratum_scores
     {{- '\n\n    union all\n' if not loop.last }}
     {%- endfor %}
@@ -186,7 +204,7 @@ means as (
         cast(sum(cast(n_frame * mean_score as decimal(24, 6))) as double)
             / nullif(sum(case when n_rated > 0 then n_frame else 0 end), 0) as mean_score,
         cast(sum(cast(
-            cast(n_frame as double) * n_frame / nullif(n_rated, 0) as decimal(38, 6)
+            cast(n_frame as double) * n_frame / n_told as decimal(38, 6)
         )) as double) as sum_weights
     from spanned
     group by
@@ -208,8 +226,8 @@ variances as (
         cast(sum(cast(
             cast(spanned.n_frame as double) * spanned.n_frame
             * (1 - cast(spanned.n_rated as double) / spanned.n_frame)
-            * coalesce(spanned.spread, means.mean_score * (1 - means.mean_score))
-            / spanned.n_rated as decimal(38, 6)
+            * coalesce(spanned.mean_variance, means.mean_score * (1 - means.mean_score))
+            as decimal(38, 6)
         )) as double) as sum_variances
     from spanned
     inner join means

@@ -11,7 +11,8 @@ renamed as (
     select
         ---------- ids
         _row as source_row,
-        trim(rater) as rater,
+        -- One person may write a name in several ways.
+        lower(trim(regexp_replace(rater, '[\s\p{Z}]+', ' ', 'g'))) as rater,
         trim(item_id) as item_id,
 
         ---------- strings

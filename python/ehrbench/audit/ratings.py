@@ -14,7 +14,7 @@ from xml.etree.ElementTree import ParseError
 
 from ehrbench import built, completions, paths
 from ehrbench.audit import sheets as layout
-from ehrbench.audit.sheets import FRONT, NAME_CELL, SAMPLE_CELL, Sheet
+from ehrbench.audit.sheets import FRONT, LONGEST, NAME_CELL, SAMPLE_CELL, Sheet
 from ehrbench.errors import EhrbenchError, one_line
 
 # Sheet -> file of the store.
@@ -39,12 +39,10 @@ class Cell:
 
 @dataclass
 class Found:
-    """What one file holds: a rater or one per row, and ratings by sheet."""
+    """What one file holds: checked ratings, each with its rater, by sheet."""
 
     file: Path
     ratings: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    # Sheet -> rows with an answer missing.
-    open_rows: Counter = field(default_factory=Counter)
 
 
 @dataclass
@@ -70,7 +68,7 @@ def take_in(target: str, files: Iterable[Path]) -> Outcome:
     if outcome.bad:
         return outcome
     for one in found:
-        _describe(one, outcome.notes)
+        _describe(one, wanted, outcome.notes)
     _store(paths.completions_dir(target), wanted, found, outcome.notes)
     return outcome
 
@@ -108,7 +106,6 @@ def _read(
                 bad.append(f"{place}: {rating['rater']} has rated this id already in {seen[key]}")
             seen.setdefault(key, place)
             result.ratings[sheet.name].append(rating)
-            result.open_rows[sheet.name] += not all(rating[q.name] for q in sheet.questions)
     if len(bad) == before and not any(result.ratings.values()):
         bad.append(f"{file.name}: holds no answer")
     return result
@@ -162,7 +159,7 @@ def _folded(text: str) -> str:
     """Without differences in white space, which programs change on the way."""
     # A carriage return that openpyxl wrote and other programs give back as it is.
     text = re.sub(r"[\x00-\x1f]", " ", text.replace("_x000D_", " "))
-    return " ".join(text[:32767].split())
+    return " ".join(text[:LONGEST].split())
 
 
 def _same(rater: str) -> str:
@@ -256,8 +253,10 @@ def _csv_rows(
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise EhrbenchError(f"{file} is not UTF-8: save it as CSV UTF-8") from error
-    first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
+    # The line that tells Excel its separator.
+    told = re.match(r'"?sep=([^"\w\r\n])"?\r?\n', text, re.IGNORECASE)
+    text = text[told.end() :] if told else text
+    delimiter = told[1] if told else max(",;\t", key=text.split("\n", 1)[0].count)
     try:
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
@@ -272,11 +271,13 @@ def _csv_rows(
         raise EhrbenchError(f"{file} has no column {ids}: its first row must name its columns")
     by_heading = dict(zip(sheet.headings, sheet.names, strict=True))
     names = [by_heading.get(name, name) for name in head]
-    for needed in ("rater", sheet.id_column, sheet.questions[0].name):
-        if names.count(needed) != 1:
-            raise EhrbenchError(f"{file} needs one column {needed}: add it, with its values")
+    needed = ("rater", sheet.id_column, sheet.questions[0].name)
+    for name in ("rater", *sheet.names):
+        n = names.count(name)
+        if n > 1 or (not n and name in needed):
+            raise EhrbenchError(f"{file} has {n} columns {name} and needs one")
     rows = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines[1:], start=3 if told else 2):
         if not any(value.strip() for value in line):
             continue
         if len(line) != len(names):
@@ -311,12 +312,13 @@ def _other_sample(given: str, sample: str) -> str:
 # --------------------------------------------------------------------------- into the store
 
 
-def _describe(found: Found, notes: list[str]) -> None:
-    for sheet, ratings in found.ratings.items():
-        for rater, n in sorted(Counter(rating["rater"] for rating in ratings).items()):
-            open_rows = found.open_rows[sheet]
-            rest = f", {open_rows} of them with an answer open" if open_rows else ""
-            notes.append(f"{found.file.name}: {rater} rated {n} {sheet}{rest}")
+def _describe(found: Found, wanted: dict[str, Sheet], notes: list[str]) -> None:
+    for name, ratings in found.ratings.items():
+        questions = [question.name for question in wanted[name].questions]
+        n_open = Counter(row["rater"] for row in ratings if not all(row[q] for q in questions))
+        for rater, n in sorted(Counter(row["rater"] for row in ratings).items()):
+            rest = f", {n_open[rater]} of them with an answer open" if n_open[rater] else ""
+            notes.append(f"{found.file.name}: {rater} rated {n} {name}{rest}")
 
 
 def _store(store: Path, wanted: dict[str, Sheet], found: list[Found], notes: list[str]) -> None:
@@ -346,10 +348,10 @@ def _store(store: Path, wanted: dict[str, Sheet], found: list[Found], notes: lis
         n_raters = len({row["rater"] for row in ordered})
         notes.append(f"{path}: {len(ordered)} ratings of {n_raters} raters")
     store.mkdir(parents=True, exist_ok=True)
-    parts = {path.with_name(f".{path.name}.tmp"): path for path in texts}
-    for part, path in parts.items():
+    finished = {path: path.with_name(f".{path.name}.tmp") for path in texts}
+    for path, part in finished.items():
         part.write_text(texts[path], encoding="utf-8")
-    for part, path in parts.items():
+    for path, part in finished.items():
         completions.publish(part, path)
 
 

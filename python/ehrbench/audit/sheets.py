@@ -43,6 +43,8 @@ LAYOUT = {
 }
 # The sheet of instructions, and where the rater's name and the sample's id stand in it.
 FRONT, NAME_CELL, SAMPLE_CELL = "Read me first", "B3", "B4"
+# Characters that a cell can hold.
+LONGEST = 32767
 TABLES = ("fct_audit_sample", "fct_audit_items", "audit_columns")
 
 
@@ -114,7 +116,8 @@ def query(name: str) -> str:
 def read(connection: duckdb.DuckDBPyConnection, rater: int) -> list[Sheet]:
     """The sheets of one rater (from 1), out of a database of `built.connect_marts`.
 
-    Raises EhrbenchError where the models are not built or draw nothing.
+    Raises EhrbenchError where models are not built, draw nothing, or know a relation that the
+    seed relations does not.
     """
     for table in TABLES:
         if built.find_relation(connection, table) is None:

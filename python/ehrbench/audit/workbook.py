@@ -18,14 +18,14 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
 from ehrbench import canary
-from ehrbench.audit.sheets import FRONT, NAME_CELL, SAMPLE_CELL, Sheet
+from ehrbench.audit.sheets import FRONT, LONGEST, NAME_CELL, SAMPLE_CELL, Sheet
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 HEAD, OPEN = PatternFill("solid", fgColor="DDE3EA"), PatternFill("solid", fgColor="FFF8E1")
 BOLD, LARGE = Font(bold=True), Font(bold=True, size=14)
 WRAP = Alignment(wrap_text=True, vertical="top")
 UNLOCKED = Protection(locked=False)
-ANSWER_WIDTH, COMMENT_WIDTH, LINE_HEIGHT, LONGEST = 13, 40, 15, 32767
+ANSWER_WIDTH, COMMENT_WIDTH, LINE_HEIGHT = 13, 40, 15
 
 ABOUT = """\
 You are asked for your judgement as a clinician. Where a row comes from and what a computer made \
@@ -71,7 +71,10 @@ def _put(page: Worksheet, place: str, text: str) -> Cell:
     return cell
 
 
-def _lock(page: Worksheet) -> None:
+def _finish(page: Worksheet) -> None:
+    """One page wide on paper, and locked where nothing is asked."""
+    page.page_setup.orientation, page.page_setup.fitToHeight = "landscape", 0
+    page.sheet_properties.pageSetUpPr.fitToPage = True
     page.protection.sheet = True
     for kind in ("formatColumns", "formatRows", "formatCells"):
         setattr(page.protection, kind, False)
@@ -108,7 +111,7 @@ def _fill_front(page: Worksheet, sheets: list[Sheet], sample: str, release: str)
             page.row_dimensions[row].height = _height([(line, 100)])
         row += 1
     _put(page, f"B{row + 1}", canary.text())
-    _lock(page)
+    _finish(page)
 
 
 def _fill_sheet(page: Worksheet, sheet: Sheet) -> None:
@@ -135,10 +138,8 @@ def _fill_sheet(page: Worksheet, sheet: Sheet) -> None:
     for (letter, heading, allowed), numbers in offers.items():
         page.add_data_validation(_offer(letter, heading, allowed, numbers))
     page.freeze_panes = "B2"
-    page.page_setup.orientation, page.page_setup.fitToHeight = "landscape", 0
-    page.sheet_properties.pageSetUpPr.fitToPage = True
     page.print_title_rows = "1:1"
-    _lock(page)
+    _finish(page)
 
 
 def _offer(

@@ -115,8 +115,16 @@ class Reader:
             gathered["prompt"] = json.loads(prompts[0]["messages"]) if prompts else None
             triple_id = gathered["item"]["triple_id"]
         gathered.update({name: self.found(name, triple_id=triple_id) for name in OF_TRIPLE})
-        gathered["distractors"] = self.rows("distractors", triple_id=triple_id, item_id=item_id)
+        gathered["distractors"] = self.distractors(triple_id, item_id)
         return gathered
+
+    def distractors(self, triple_id: str, item_id: str | None = None) -> list[Row]:
+        """What came of the concepts that answer other questions; none without a template."""
+        return [
+            row
+            for template in self.rows("template", triple_id=triple_id)
+            for row in self.rows("distractors", item_id=item_id, **template)
+        ]
 
     def examples(self) -> list[Row]:
         """What there is to explain: kind, outcome, reason, n and one id each."""

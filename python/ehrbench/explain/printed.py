@@ -36,8 +36,7 @@ OUTCOMES = {
     "impossible": "Impossible for this patient, so nobody would choose them",
     "rare_word": "Share a rare word with the scenario or the question",
     "like_answer": "Too near the answer",
-    "not_together": "Seen with nothing of the scenario in enough visits: not plausible",
-    None: "Left out by int_distractor_candidates for a reason that this query does not know",
+    "never_together": "Seen with nothing of the scenario in enough visits: not plausible",
 }
 DETAILS = {
     ("in_record", "itself"): "",
@@ -119,6 +118,19 @@ def toned(word: str) -> tuple[str, str]:
     return flat(word), TONES.get(word, "yellow")
 
 
+def state(item: Row) -> list[str | tuple[str, str]]:
+    """Whether an item is released, and why not."""
+    if item["released"]:
+        return [toned("released")]
+    return [toned("held back"), f" ({flat(item['reason'])})"]
+
+
+def form(item: Row) -> str:
+    """How an item is asked."""
+    options = "open-ended" if item["format"] == "oeq" else f"{item['n_options']} options"
+    return f"{options}, wording {item['variant']}"
+
+
 def print_examples(rows: list[Row], console: Console) -> None:
     """What there is to explain."""
     page = Page(console)
@@ -132,7 +144,7 @@ def print_examples(rows: list[Row], console: Console) -> None:
 
 
 def print_explanation(found: Row, console: Console) -> None:
-    """An explanation of `ehrbench.explain.explain`."""
+    """An explanation of `Reader.explain`."""
     page = Page(console)
     if found["kind"] == "item":
         print_item(page, found)
@@ -147,11 +159,9 @@ def print_explanation(found: Row, console: Console) -> None:
 
 def print_item(page: Page, found: Row) -> None:
     item = found["item"]
-    state = "released" if item["released"] else "held back"
-    page.line((f"Item {item['item_id']}", "bold"), "  ", toned(state), indent=0)
-    options = "open-ended" if item["format"] == "oeq" else f"{item['n_options']} options"
+    page.line((f"Item {item['item_id']}", "bold"), "  ", state(item)[0], indent=0)
     page.line(
-        joined([item["source"], item["task"], options, f"wording {item['variant']}"]),
+        joined([item["source"], item["task"], form(item)]),
         f"; made of triple {flat(item['triple_id'])}",
         f"; template {flat(item['template_key'])}",
         indent=0,
@@ -226,12 +236,8 @@ def print_block(page: Page, rows: list[Row]) -> None:
         "at all."
     )
     for row in rows:
-        state = "released" if row["released"] else "held back"
-        reason = "" if row["released"] else f" ({flat(row['reason'])})"
-        page.line(
-            "→ " if row["is_this_item"] else "  ",
-            f"{row['item_id']}  {flat(row['gold_label'])}  ", toned(state), reason,
-        )
+        here = "→ " if row["is_this_item"] else "  "
+        page.line(here, f"{row['item_id']}  {flat(row['gold_label'])}  ", *state(row))
 
 
 # ----------------------------------------------------------------------------------- triples
@@ -427,10 +433,7 @@ def print_verdicts(page: Page, found: Row) -> None:
     released = sum(bool(row["released"]) for row in found["items"])
     page.line(f"{counted(len(found['items']), 'item')}, {released} released.")
     for row in found["items"] if found["kind"] == "triple" else []:
-        state = "released" if row["released"] else "held back"
-        reason = "" if row["released"] else f" ({flat(row['reason'])})"
-        options = "open-ended" if row["format"] == "oeq" else f"{row['n_options']} options"
-        page.line(f"{row['item_id']}  {options}, wording {row['variant']}  ", toned(state), reason)
+        page.line(f"{row['item_id']}  {form(row)}  ", *state(row))
 
 
 # ------------------------------------------------------------------------------- distractors

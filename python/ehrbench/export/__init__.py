@@ -17,7 +17,7 @@ import jinja2
 
 from ehrbench import __version__, built, canary, paths
 from ehrbench.errors import EhrbenchError
-from ehrbench.export.items import COLUMNS, JsonLines, Parquet, Release, Row, columns
+from ehrbench.export.items import COLUMNS, Column, JsonLines, Parquet, Release, Row, columns
 from ehrbench.folders import replace_folder
 from ehrbench.progress import Progress
 
@@ -73,9 +73,9 @@ def write(
     )
     with closing(connection), replace_folder(folder, CARD) as part:
         release = Release(connection, with_answers)
-        n_rows = write_items(release, part, chosen, with_answers)
-        write_texts(release, part, chosen, with_answers)
-        write_manifest(release, part, chosen, with_answers, n_rows)
+        n_rows = write_items(release, part, chosen)
+        write_texts(release, part, chosen)
+        write_manifest(release, part, chosen, n_rows)
     files = [file for file in folder.rglob("*") if file.is_file()]
     return Written(
         folder=folder,
@@ -89,18 +89,16 @@ def write(
 # -------------------------------------------------------------------------------------- items
 
 
-def write_items(
-    release: Release, folder: Path, chosen: Sequence[str], with_answers: bool
-) -> dict[str, int]:
+def write_items(release: Release, folder: Path, chosen: Sequence[str]) -> dict[str, int]:
     """Write the files of items, each item read once; returns file -> rows."""
     n_rows: dict[str, int] = {}
     with Progress("export", sum(row["n_items"] for row in release.parts), "items") as progress:
         for row in release.parts:
             form, task = row["format"], row["task"]
-            wanted = columns(form, with_answers)
+            wanted = columns(form, release.with_answers)
             with ExitStack() as open_files:
                 writers = []
-                for name, kind, needed in item_files(form, task, chosen, with_answers):
+                for name, kind, needed in item_files(form, task, chosen, wanted):
                     file = folder / name
                     file.parent.mkdir(parents=True, exist_ok=True)
                     writers.append(open_files.enter_context(closing(kind(file, needed))))
@@ -112,9 +110,8 @@ def write_items(
     return n_rows
 
 
-def item_files(form: str, task: str, chosen: Sequence[str], with_answers: bool) -> list[tuple]:
+def item_files(form: str, task: str, chosen: Sequence[str], every: list[Column]) -> list[tuple]:
     """(file, writer, columns) for the items of one form and task."""
-    every = columns(form, with_answers)
     name = f"{task}_{form}"
     files = {
         "jsonl": (f"jsonl/{name}.jsonl", JsonLines, every),
@@ -155,7 +152,7 @@ def points(share: object) -> str:
     return f"{100 * float(share):+.1f}"
 
 
-def facts(release: Release, chosen: Sequence[str], with_answers: bool) -> Row:
+def facts(release: Release, chosen: Sequence[str]) -> Row:
     """What the templates say of a release."""
     choices = release.rows("choices")
     return {
@@ -165,8 +162,8 @@ def facts(release: Release, chosen: Sequence[str], with_answers: bool) -> Row:
         "data_class": release.data_class,
         "policies": [row["policy"] for row in release.rows("policy")],
         "formats": list(chosen),
-        "with_answers": with_answers,
-        "columns": [column for column in COLUMNS if with_answers or not column.is_gold],
+        "with_answers": release.with_answers,
+        "columns": [column for column in COLUMNS if release.with_answers or not column.is_gold],
         "parts": release.parts,
         "choices": choices,
         "tasks": sorted({row["task"] for row in choices}),
@@ -180,12 +177,10 @@ def facts(release: Release, chosen: Sequence[str], with_answers: bool) -> Row:
     }
 
 
-def write_texts(
-    release: Release, folder: Path, chosen: Sequence[str], with_answers: bool
-) -> None:
+def write_texts(release: Release, folder: Path, chosen: Sequence[str]) -> None:
     """Write the data card and, for each format, what its tool reads beside the items."""
     templates = environment()
-    told = facts(release, chosen, with_answers)
+    told = facts(release, chosen)
 
     def put(file: str, template: str, **more: object) -> None:
         text = templates.get_template(f"{template}.j2").render(**told, **more)
@@ -204,6 +199,19 @@ def write_texts(
             put(f"lm-eval/{name}.yaml", "lm_eval_group.yaml", name=name, members=members, more=more)
     if "inspect-ai" in chosen and told["choices"]:
         put("inspect-ai/ehrbench_task.py", "inspect_task.py")
+        (folder / "inspect-ai/parse_choice.sql").write_text(
+            f"-- {canary.text()}\n{choice_sql()}\n", encoding="utf-8", newline="\n"
+        )
+
+
+def choice_sql() -> str:
+    """The expression that reads a reply as the models do, over completion and n_options."""
+    macros = [
+        (paths.project_root() / "macros" / f"{name}.sql").read_text(encoding="utf-8")
+        for name in ("nfkc_ascii", "strip_reasoning", "parse_choice")
+    ]
+    module = jinja2.Environment().from_string("".join(macros)).module
+    return module.parse_choice("completion", "n_options").strip()
 
 
 def groups(choices: list[Row]) -> list[tuple[str, list[str], str]]:
@@ -222,11 +230,7 @@ def groups(choices: list[Row]) -> list[tuple[str, list[str], str]]:
 
 
 def write_manifest(
-    release: Release,
-    folder: Path,
-    chosen: Sequence[str],
-    with_answers: bool,
-    n_rows: dict[str, int],
+    release: Release, folder: Path, chosen: Sequence[str], n_rows: dict[str, int]
 ) -> None:
     """Write what is in the folder: every file with its hash, and what it was made from."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
@@ -239,7 +243,7 @@ def write_manifest(
         "data_class": release.data_class,
         "ehrbench_version": __version__,
         "formats": list(chosen),
-        "answers": with_answers,
+        "answers": release.with_answers,
         "files": {
             name: {
                 "sha256": paths.sha256(file),

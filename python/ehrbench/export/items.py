@@ -19,6 +19,8 @@ Row = dict[str, object]
 
 # Rows that are held at once, and of a row group of Parquet.
 BATCH = 10_000
+# Of DuckDB, which spills what is more: a million items are an export of less than 4 GB.
+LIMITS = "set memory_limit = '2GB'; set threads = 2; set preserve_insertion_order = false"
 TEXT, NUMBER, YES_NO, TEXTS = pa.string(), pa.int32(), pa.bool_(), pa.list_(pa.string())
 
 
@@ -102,7 +104,8 @@ class Release:
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, with_answers: bool = True):
-        self.connection = connection
+        self.connection, self.with_answers = connection, with_answers
+        connection.execute(LIMITS)
         try:
             connection.execute(f"create temp table export_items as\n{query('items')}")
         except (duckdb.CatalogException, duckdb.BinderException) as error:

@@ -61,7 +61,7 @@ def leaderboard(data: Data, policy: str) -> Context:
                 MODE,
                 Column("place", "rank", "text", tip="rank"),
                 Column("n", "answers", "count", tip="asked"),
-                Column("n_asked", "asked", "count", tip="asked"),
+                N_ASKED,
                 *(
                     Column(name, f"{label}, %", tip="task" if name == "dx" else "", **bar)
                     for name, label in names
@@ -84,7 +84,7 @@ def leaderboard(data: Data, policy: str) -> Context:
                 MODE,
                 Column("baseline", "baseline"),
                 Column("difference", "difference, points", "points", "interval", (-0.5, 0.5), 0),
-                Column("p_holm", "p, corrected", "p"),
+                P_HOLM,
                 Column("verdict", "verdict", "words"),
                 N,
                 PERSONS,
@@ -104,7 +104,7 @@ def leaderboard(data: Data, policy: str) -> Context:
                     *("interval", (-0.5, 0.5), 0),
                 ),
                 Column("p_value", "p", "p"),
-                Column("p_holm", "p, corrected", "p"),
+                P_HOLM,
                 N,
                 PERSONS,
                 STATUS,
@@ -203,8 +203,7 @@ def accuracy(data: Data, policy: str) -> Context:
         "accuracy": figure(
             *("accuracy", "Accuracy by task and options, with its 95 % interval", rows),
             lambda members: plots.forest(
-                members, "accuracy", "cell", "accuracy, %", "model", "chance",
-                row_names=lambda row: row["cell"],
+                members, "accuracy", "cell", "accuracy, %", "model", "chance"
             ),
             empty,
             by=(("mode", "mode", start), ("source", "source", "all")),
@@ -412,19 +411,17 @@ def behaviour(data: Data, policy: str) -> Context:
     empty = ask_for_answers(data)
     place = data.rows("position_bias")
     letters = [row for row in place if row["figure"] == "choice_share"]
-    for row in letters:
-        row["letter"] = "ABCDEFGH"[row["place"] - 1]
-        row["who"] = f"{row['model']}, {words.say(row['mode'])}"
     for row in place:
         row["letter"] = "ABCDEFGH"[row["place"] - 1] if row["place"] else None
+        row["line"] = f"letter {row['letter']}"
+        row["who"] = f"{row['model']}, {words.say(row['mode'])}"
     probes = data.rows("contamination")
     figure_columns = [N, N_ASKED, PERSONS, STATUS]
     return {
         "letters": figure(
             *("letters", "How often each letter is chosen, with 95 % intervals", letters),
             lambda members: plots.forest(
-                members, "estimate", "letter", "chosen, %", "who", "uniform",
-                row_names=lambda row: f"letter {row['letter']}",
+                members, "estimate", "line", "chosen, %", "who", "uniform"
             ),
             empty,
             by=(("n_options", "options", "4"),),
@@ -547,7 +544,7 @@ def open_ended(data: Data, policy: str) -> Context:
         "named": figure(
             *("named", "Replies that name the answer, with 95 % intervals", named),
             lambda members: plots.forest(
-                members, "value", "who", "replies, %", "what", row_names=lambda row: row["who"]
+                members, "value", "who", "replies, %", "what"
             ),
             empty,
             by=(("task", "task", "all"),),

@@ -129,8 +129,7 @@ def yields(data: Data, policy: str) -> Context:
         "accepted": figure(
             *("accepted", "Accepted, with its 95 % interval", rows),
             lambda members: plots.forest(
-                members, "accepted_share", "line", "accepted, %", "task",
-                row_names=lambda row: row["line"],
+                members, "accepted_share", "line", "accepted, %", "task"
             ),
             empty,
             by=(("source", "source", source),),
@@ -423,8 +422,7 @@ def leakage(data: Data, policy: str) -> Context:
         "baselines": figure(
             *("baselines", "Surface baselines against chance, with 95 % intervals", results),
             lambda members: plots.forest(
-                members, "accuracy", "who", "accuracy, %", None, "chance",
-                row_names=lambda row: row["who"],
+                members, "accuracy", "who", "accuracy, %", None, "chance"
             ),
             empty,
             by=(
@@ -517,14 +515,13 @@ def _baseline_set(row: Row) -> str:
 
 def _rule_state(row: Row) -> str:
     """How a rule stands: nothing found, within what it may find, or beyond."""
-    found, rate = row["n_found"], row["rate"]
-    if found is HIDDEN or rate is HIDDEN:
+    if row["n_found"] is HIDDEN:
         return "hidden"
-    if not found:
+    if not row["n_found"]:
         return "clean"
     if row["kind"] == "item" and row["policy"] in ("fail", "quarantine"):
         return "held back"
-    return "within limit" if rate <= (row["allowed_rate"] or 0) else "over limit"
+    return "within limit" if row["is_within"] else "over limit"
 
 
 def build(data: Data, policy: str) -> Context:

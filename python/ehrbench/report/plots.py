@@ -23,7 +23,6 @@ ROW = 26
 class Choice:
     """One choice above a figure: its values in order; the first, or `start`, is shown."""
 
-    name: str
     label: str
     values: list[tuple[str, str]]
     start: str
@@ -69,10 +68,11 @@ def figure(
             seen[place].setdefault(str(value), words.say(value))
     choices = [
         Choice(
-            *(column, label, list(found.items())),
+            label,
+            list(found.items()),
             start if start in found else next(iter(found), ""),
         )
-        for (column, label, start), found in zip(by, seen, strict=True)
+        for (_, label, start), found in zip(by, seen, strict=True)
     ]
     return Figure(id, title, empty, note, choices, views)
 
@@ -91,7 +91,7 @@ def colour(place: int) -> str:
     return f"@{place % COLOURS}"
 
 
-def errors(rows: list[Row], name: str, axis: str, scale: float = 100) -> dict:
+def errors(rows: list[Row], name: str, axis: str) -> dict:
     """Error bars of a figure with _low and _high, along `axis` (x or y)."""
     high = [row.get(f"{name}_high") for row in rows]
     low = [row.get(f"{name}_low") for row in rows]
@@ -101,11 +101,11 @@ def errors(rows: list[Row], name: str, axis: str, scale: float = 100) -> dict:
             "type": "data",
             "symmetric": False,
             "array": [
-                None if top is None else round(scale * (top - centre), 4)
+                None if top is None else round(100 * (top - centre), 4)
                 for top, centre in zip(high, middle, strict=True)
             ],
             "arrayminus": [
-                None if bottom is None else round(scale * (centre - bottom), 4)
+                None if bottom is None else round(100 * (centre - bottom), 4)
                 for bottom, centre in zip(low, middle, strict=True)
             ],
             "thickness": 1.5,
@@ -121,16 +121,12 @@ def forest(
     axis: str,
     series: str | None = None,
     reference: str | None = None,
-    scale: float = 100,
-    limits: tuple[float, float] | None = (0, 100),
-    row_names=None,
 ) -> dict | None:
-    """Dots with intervals, one line per value of `label`, one colour per value of `series`."""
+    """Shares as dots with intervals: a line per value of `label`, a colour per one of `series`."""
     rows = shown(rows, name)
     if not rows:
         return None
-    name_of = row_names or (lambda row: words.say(row[label]))
-    lines = list(dict.fromkeys(name_of(row) for row in rows))
+    lines = list(dict.fromkeys(row[label] for row in rows))
     place = {line: len(lines) - 1 - number for number, line in enumerate(lines)}
     groups: dict[str, list[Row]] = {}
     for row in rows:
@@ -145,13 +141,13 @@ def forest(
                 "type": "scatter",
                 "mode": "markers",
                 "name": in_plot(group),
-                "x": [round(scale * row[name], 4) for row in members],
-                "y": [round(place[name_of(row)] + shift, 3) for row in members],
-                "text": [in_plot(name_of(row)) for row in members],
-                "customdata": [range_text(row, name, scale) for row in members],
+                "x": [round(100 * row[name], 4) for row in members],
+                "y": [round(place[row[label]] + shift, 3) for row in members],
+                "text": [in_plot(row[label]) for row in members],
+                "customdata": [range_text(row, name) for row in members],
                 "hovertemplate": "%{text}<br>%{customdata}<extra>" + in_plot(group) + "</extra>",
                 "marker": {"size": 8, "color": colour(number), "symbol": SYMBOLS[number % 8]},
-                **errors(members, name, "x", scale),
+                **errors(members, name, "x"),
             }
         )
         data[-1]["error_x"]["color"] = colour(number)
@@ -163,22 +159,19 @@ def forest(
                 "type": "line",
                 "xref": "x",
                 "yref": "paper",
-                "x0": scale * mark,
-                "x1": scale * mark,
+                "x0": 100 * mark,
+                "x1": 100 * mark,
                 "y0": 0,
                 "y1": 1,
                 "line": {"color": "@muted", "width": 1, "dash": "dot"},
             }
             for mark in marks
         ]
-    x = {"title": {"text": axis}, "zeroline": limits is None}
-    if limits is not None:
-        x["range"] = [limits[0] - 1, limits[1] + 1]
     return {
         "data": data,
         "layout": {
             "height": 110 + len(lines) * max(ROW, 12 * count) + (20 if count > 1 else 0),
-            "xaxis": x,
+            "xaxis": {"title": {"text": axis}, "zeroline": False, "range": [-1, 101]},
             "yaxis": {
                 "tickvals": list(place.values()),
                 "ticktext": [in_plot(line) for line in place],
@@ -191,12 +184,12 @@ def forest(
     }
 
 
-def range_text(row: Row, name: str, scale: float = 100) -> str:
-    """A figure with its interval and its numbers, for a label that appears on pointing."""
+def range_text(row: Row, name: str) -> str:
+    """A share with its interval and its numbers, for a label that appears on pointing."""
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    text = f"{scale * row[name]:.3g}"
+    text = f"{100 * row[name]:.3g}"
     if low is not None and high is not None:
-        text += f" ({scale * low:.3g} to {scale * high:.3g})"
+        text += f" ({100 * low:.3g} to {100 * high:.3g})"
     if row.get("n") not in (None, HIDDEN):
         text += f", n {row['n']:,}"
     return text
@@ -207,8 +200,7 @@ def ranks(rows: list[Row]) -> dict | None:
     rows = shown(rows, "rank", "rank_low", "rank_high")
     if len(rows) < 2:
         return None
-    lines = [f"{row['model']}" + (" (baseline)" if row["is_baseline"] else "") for row in rows]
-    labels = [in_plot(line) for line in lines]
+    labels = [in_plot(row["model"] + " (baseline)" * bool(row["is_baseline"])) for row in rows]
     worst = max(row["rank_high"] for row in rows)
     return {
         "data": [
@@ -309,9 +301,18 @@ def stacked(
     if not rows:
         return None
     labels = [in_plot(label(row)) for row in rows]
+
+    def counts_of(column: str) -> list[float]:
+        return [0 if row.get(column) in (None, HIDDEN) else row[column] for row in rows]
+
+    # Rounded parts can be more than their rounded whole.
+    sums = map(sum, zip(*(counts_of(column) for column, _, _ in parts), strict=True))
+    wholes = [
+        max(row[total], parted) if total else 0 for row, parted in zip(rows, sums, strict=True)
+    ]
     data = []
     for column, name, paint in parts:
-        counts = [0 if row.get(column) in (None, HIDDEN) else row[column] for row in rows]
+        counts = counts_of(column)
         if not any(counts):
             continue
         data.append(
@@ -321,8 +322,8 @@ def stacked(
                 "name": in_plot(name),
                 "y": labels,
                 "x": [
-                    round(100 * count / row[total], 3) if total else count
-                    for count, row in zip(counts, rows, strict=True)
+                    round(100 * count / whole, 3) if total else count
+                    for count, whole in zip(counts, wholes, strict=True)
                 ],
                 "customdata": [f"{count:,}" for count in counts],
                 "hovertemplate": "%{y}<br>%{customdata} " + in_plot(name) + "<extra></extra>",

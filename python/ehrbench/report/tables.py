@@ -171,7 +171,7 @@ def _percent(column: Column, value: object, row: Row) -> Cell:
 
 
 def _number(column: Column, value: object, row: Row) -> Cell:
-    return Cell(NOTHING if value is None else f"{value:.3g}", value, "num")
+    return Cell(NOTHING if value is None else three_digits(value), value, "num")
 
 
 def _p(column: Column, value: object, row: Row) -> Cell:
@@ -189,7 +189,7 @@ def _points(column: Column, value: object, row: Row) -> Cell:
 
 
 def _plain(column: Column, value: object, row: Row) -> Cell:
-    return _with_interval(column, value, row, lambda number: f"{number:.3g}")
+    return _with_interval(column, value, row, three_digits)
 
 
 def _mixed(column: Column, value: object, row: Row) -> Cell:
@@ -228,6 +228,11 @@ def percent(number: float) -> str:
 def signed(number: float) -> str:
     """A difference in percentage points, with its sign."""
     return f"{100 * number:+.1f}".replace("-", "−")
+
+
+def three_digits(number: float) -> str:
+    """A number to three digits, a large one to the unit."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
 WRITERS = {

@@ -50,7 +50,7 @@ SAID = {
     "no_negative_evidence": "not denied",
     "no_context_conflict": "fits the context",
     "ehr_lift": "frequent enough together",
-    "option_probability": "probability of the option",
+    "option_probability": "by probability",
     "stated": "stated in the reply",
     "extraction": "proposing triples",
     "answers": "answering items",

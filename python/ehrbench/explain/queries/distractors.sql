@@ -1,6 +1,6 @@
--- Every concept that may answer a question of the template's pool, with what came of it as a
--- distractor and why. The order of the reasons is the order of int_distractor_candidates, which
--- decides; test_explain compares the two.
+-- Every other concept of the template's pool with what came of it as a distractor: the outcome of
+-- int_distractor_outcomes, with its particulars. Of an item, what is shown in others only stands
+-- apart; of a weighted draw, what was not drawn because it is like what was.
 with
 
 template as (
@@ -11,32 +11,22 @@ template as (
     from int_templates as templates
     left join int_templates_balanced as balanced
         on templates.template_key = balanced.template_key
-    where templates.triple_id = $triple_id
+    where templates.template_number = $template_number
 
 ),
 
-vocabulary as (
+-- The number as it is given: then the view is asked for this template only.
+outcomes as (
 
-    select * from int_answer_vocabulary
-    where pool_number in (select pool_number from template)
+    select * from int_distractor_outcomes
+    where template_number = $template_number
 
 ),
 
 scenario as (
 
     select * from int_scenario_concepts
-    where template_number in (select template_number from template)
-
-),
-
-plausible as (
-
-    select distinct together.cui_id
-    from int_concept_cooccurrence as together
-    inner join scenario
-        on together.scenario_cui_id = scenario.cui_id
-    inner join template
-        on together.event_type = template.answer_event_type
+    where template_number = $template_number
 
 ),
 
@@ -84,15 +74,7 @@ critical as (
         cui_id,
         rule
     from int_context_critical_pairs
-    where template_number in (select template_number from template)
-
-),
-
-excluded as (
-
-    select distinct cui_id
-    from int_person_excluded_concepts
-    where person_group in (select person_group from template)
+    where template_number = $template_number
 
 ),
 
@@ -114,7 +96,7 @@ absurd as (
         cui_id,
         min(reason) as reason
     from int_absurd_answers
-    where template_number in (select template_number from template)
+    where template_number = $template_number
     group by cui_id
 
 ),
@@ -125,7 +107,7 @@ words as (
         cui_id,
         min(word) as word
     from int_leak_shared_words
-    where template_number in (select template_number from template)
+    where template_number = $template_number
     group by cui_id
 
 ),
@@ -137,22 +119,10 @@ conflicts as (
 
 ),
 
-candidates as (
-
-    select cui_id
-    from int_distractor_candidates
-    where template_number in (select template_number from template)
-
-),
-
 drawn as (
 
-    select
-        option_key,
-        cui_id,
-        label
-    from int_distractors
-    where template_key in (select template_key from template)
+    select * from outcomes
+    where outcome = 'shown'
 
 ),
 
@@ -181,27 +151,21 @@ options as (
 judged as (
 
     select
-        vocabulary.label,
-        vocabulary.cui,
-        vocabulary.option_key,
+        outcomes.label,
+        outcomes.cui,
+        outcomes.option_key,
         options.option_letter,
         template.draw,
         case
-            when vocabulary.cui_id = template.answer_cui_id then 'answer'
-            when drawn.cui_id is not null and ($item_id is null or options.option_key is not null)
-                then 'shown'
-            when drawn.cui_id is not null then 'in_other_items'
-            when candidates.cui_id is not null and near_drawn.cui_id is not null
+            when outcomes.outcome = 'shown'
+                and $item_id is not null
+                and options.option_key is null
+                then 'in_other_items'
+            when outcomes.outcome = 'not_drawn'
                 and template.draw <> 'blocks'
+                and near_drawn.cui_id is not null
                 then 'near_drawn'
-            when candidates.cui_id is not null then 'not_drawn'
-            when plausible.cui_id is null then 'not_together'
-            when linked_labelled.cui_id is not null and critical.cui_id is null then 'linked'
-            when excluded.cui_id is not null then 'in_record'
-            when absurd.cui_id is not null then 'impossible'
-            when words.cui_id is not null then 'rare_word'
-            when like_answer.other_cui_id is not null then 'like_answer'
-            when linked_labelled.cui_id is not null then 'too_many_critical'
+            else outcomes.outcome
         end as outcome,
         near_drawn.labels as near_drawn_labels,
         linked_labelled.labels as linked_labels,
@@ -211,33 +175,25 @@ judged as (
         words.word,
         like_answer.conflict
     from template
-    inner join vocabulary
-        on template.pool_number = vocabulary.pool_number
-    left join drawn
-        on vocabulary.cui_id = drawn.cui_id
+    inner join outcomes
+        on template.template_number = outcomes.template_number
     left join options
-        on vocabulary.option_key = options.option_key
-    left join candidates
-        on vocabulary.cui_id = candidates.cui_id
+        on outcomes.option_key = options.option_key
     left join near_drawn
-        on vocabulary.cui_id = near_drawn.cui_id
-    left join plausible
-        on vocabulary.cui_id = plausible.cui_id
+        on outcomes.cui_id = near_drawn.cui_id
     left join linked_labelled
-        on vocabulary.cui_id = linked_labelled.cui_id
+        on outcomes.cui_id = linked_labelled.cui_id
     left join critical
-        on vocabulary.cui_id = critical.cui_id
-    left join excluded
-        on vocabulary.cui_id = excluded.cui_id
+        on outcomes.cui_id = critical.cui_id
     left join recorded
-        on vocabulary.cui_id = recorded.cui_id
+        on outcomes.cui_id = recorded.cui_id
     left join absurd
-        on vocabulary.cui_id = absurd.cui_id
+        on outcomes.cui_id = absurd.cui_id
     left join words
-        on vocabulary.cui_id = words.cui_id
+        on outcomes.cui_id = words.cui_id
     left join conflicts as like_answer
         on template.answer_cui_id = like_answer.cui_id
-        and vocabulary.cui_id = like_answer.other_cui_id
+        and outcomes.cui_id = like_answer.other_cui_id
 
 )
 
@@ -258,8 +214,6 @@ select
         when 'shown' then critical_rule
     end as detail
 from judged
-where outcome <> 'answer'
-    or outcome is null
 order by
     outcome,
     option_letter,

@@ -8,7 +8,6 @@ select
     n_true_pos,
     n_false_pos,
     n_false_neg,
-    n_true_neg,
     precision,
     precision_low,
     precision_high,

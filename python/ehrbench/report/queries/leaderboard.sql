@@ -1,7 +1,31 @@
+with
+
+by_options as (
+
+    select
+        model,
+        mode,
+        cast(sum(n) filter (where n_options = 4) as integer) as n_acc_4,
+        cast(sum(n) filter (where n_options = 5) as integer) as n_acc_5,
+        cast(sum(n) filter (where n_options = 6) as integer) as n_acc_6
+    from rpt_accuracy
+    where source = 'all'
+    group by
+        model,
+        mode
+
+)
+
 select
     board.model,
     board.mode,
     board.n,
+    board.n_dx,
+    board.n_tx,
+    board.n_px,
+    by_options.n_acc_4,
+    by_options.n_acc_5,
+    by_options.n_acc_6,
     board.n_asked,
     board.n_templates,
     board.n_clusters,
@@ -13,7 +37,6 @@ select
     board.overall,
     board.overall_low,
     board.overall_high,
-    board.overall_status,
     board.dx,
     board.dx_low,
     board.dx_high,
@@ -44,6 +67,9 @@ select
     board.n_effective,
     models.kind = 'baseline' as is_baseline
 from rpt_leaderboard as board
+left join by_options
+    on board.model = by_options.model
+    and board.mode = by_options.mode
 left join models
     on board.model = models.model
 order by

@@ -22,6 +22,9 @@ union all
 select 'rule', rule_id, question
 from leak_rules
 union all
+select 'rule_name', rule_id, replace(name, '_', ' ')
+from leak_rules
+union all
 select 'rule_policy', rule_id, policy
 from leak_rules
 union all

@@ -5,6 +5,7 @@ select
     grouping,
     subgroup,
     n,
+    cast(sum(n) over (partition by model, mode, grouping) as integer) - n as n_rest,
     n_asked,
     n_templates,
     n_clusters,

@@ -117,10 +117,10 @@ window.EHRB = window.EHRB || {};
                 data: triples,
                 choices: () => [
                     ["task", "task", triples.words.task.map((one) => [one, say(one)])],
-                    ["source", "source", triples.words.source.map((one) => [one, one])],
                     ["policy", "policy", policies.map((one) => [one, one]), triples.policy],
+                    ["source", "source", triples.words.source.map((one) => [one, one])],
                     ["verdict", "verdict", [["accepted", "accepted"], ["rejected", "rejected"]]],
-                    ["reason", "reason", reasonsOf(triples.words.verdict).map((one) => [one, meaning("verdict_reason", one) || one])],
+                    ["reason", "reason", reasonsOf(triples.words.verdict).map((one) => [one, one.replaceAll("_", " ")])],
                     ["by", "proposed by", Array.from(new Set(triples.words.by.flat())).sort().map((one) => [one, say(one)])],
                 ],
                 filter: (wanted, text) => {
@@ -184,7 +184,7 @@ window.EHRB = window.EHRB || {};
                     ["source", "source", items.words.source.map((one) => [one, one])],
                     ["format", "format", items.words.format.slice().sort().map((one) => [one, one])],
                     ["released", "released", [["1", "released"], ["0", "held back"]]],
-                    ["rule", "held back by", Array.from(new Set(items.words.reason.flatMap((one) => (one ? one.split(",") : [])))).sort().map((one) => [one, `${one} ${say(one) === one ? meaning("rule", one) : say(one)}`])],
+                    ["rule", "held back by", Array.from(new Set(items.words.reason.flatMap((one) => (one ? one.split(",") : [])))).sort().map((one) => [one, `${one} ${meaning("rule_name", one)}`.trim()])],
                     ["by", "proposed by", Array.from(new Set(triples.words.by.flat())).sort().map((one) => [one, say(one)])],
                 ],
                 filter: (wanted, text) => {
@@ -384,9 +384,16 @@ window.EHRB = window.EHRB || {};
 
         // -------------------------------------------------------------------------- the detail
 
+        // What is open stands in the address, so that Back and Forward walk through it.
+        const goTo = (hash) => {
+            if (location.hash !== hash) {
+                history.pushState(null, "", hash || location.pathname + location.search);
+            }
+        };
+
         const close = () => {
             open = null;
-            history.replaceState(null, "", location.pathname);
+            goTo("");
             detail.replaceChildren(...empty);
             detail.classList.remove("open");
             document.body.classList.remove("reading");
@@ -418,7 +425,7 @@ window.EHRB = window.EHRB || {};
             open = [what, row];
             const data = kinds[what].data;
             const id = data.columns.id[row];
-            history.replaceState(null, "", `#${what === "triples" ? "triple" : "item"}=${encodeURIComponent(id)}`);
+            goTo(`#${what === "triples" ? "triple" : "item"}=${encodeURIComponent(id)}`);
             paint();
             let parts;
             try {
@@ -644,7 +651,7 @@ window.EHRB = window.EHRB || {};
             impossible: "left out: impossible for this patient or beside these codes",
             rare_word: "left out: shares a rare word with the scenario",
             like_answer: "left out: too close to the answer",
-            other: "left out by the cap on options that only the context rules out",
+            too_many_critical: "left out by the cap on options that only the context rules out",
         };
 
         // How near an open-ended reply comes.
@@ -756,6 +763,9 @@ window.EHRB = window.EHRB || {};
         const follow = () => {
             const match = /^#(triple|item)=([^&]+)$/.exec(location.hash);
             if (!match) {
+                if (location.hash === "" && open !== null) {
+                    close();
+                }
                 return;
             }
             const what = match[1] === "triple" ? "triples" : "items";
@@ -776,7 +786,7 @@ window.EHRB = window.EHRB || {};
             }
             show(what, row);
         };
-        window.addEventListener("hashchange", follow);
+        window.addEventListener("popstate", follow);
 
         fill();
         apply();

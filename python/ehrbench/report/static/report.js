@@ -151,8 +151,6 @@ window.EHRB = window.EHRB || {};
         window.Plotly.react(place, painted(view.data), made, {
             responsive: true,
             displayModeBar: false,
-            staticPlot: false,
-            scrollZoom: false,
         });
     };
 
