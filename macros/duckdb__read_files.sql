@@ -29,16 +29,17 @@
         from ({{ lines }} limit 100)
     {%- endset -%}
     {%- set seen = run_query(probe).rows[0] -%}
+    {%- set file = shown_path(quoted_list(files[:1])[1:-1]) -%}
     {%- set release = '; only the dumps of VER43_2024_R are read: fetch that release' -%}
     {%- if seen['n_lines'] > 0 and seen['n_sound'] == 0 -%}
         {{ exceptions.raise_compiler_error(
-            source_name ~ '.' ~ table_name ~ ': none of the first lines of ' ~ files[0] ~ ' has '
+            source_name ~ '.' ~ table_name ~ ': none of the first lines of ' ~ file ~ ' has '
             ~ names | length ~ ' fields (' ~ names[0] ~ ' ... ' ~ names[-1] ~ ')' ~ release) }}
     {%- endif -%}
     {%- for name in numbers if seen['n_sound'] > 0 and seen['not_' ~ name] >= seen['n_sound'] -%}
         {{ exceptions.raise_compiler_error(
             source_name ~ '.' ~ table_name ~ ': field ' ~ (names.index(name) + 1) ~ ' (' ~ name
-            ~ ') is no number in ' ~ files[0] ~ ', so its fields are in another order' ~ release) }}
+            ~ ') is no number in ' ~ file ~ ', so its fields are in another order' ~ release) }}
     {%- endfor -%}
     {%- set selected = [] -%}
     {%- for name in meta['columns'] -%}
@@ -51,24 +52,26 @@
     other separators has no such names and stops the build. -#}
 {% macro read_titled_csv(source_name, table_name, meta, files) -%}
     {%- set pseudo = {'_file': 'parse_filename(_path)', '_row': 'row_number() over ()'} -%}
-    {%- set first = run_query("select line from read_csv(" ~ quoted_list(files[:1])
-        ~ ", header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', "
-        ~ "new_line = '\\n', strict_mode = false, columns = {'line': 'VARCHAR'}) "
-        ~ "where line is not null limit 1").columns[0].values() -%}
+    {%- set path = quoted_list(files[:1])[1:-1] -%}
     {%- set titles = [] -%}
-    {%- for title in ((first | first) or '').split(',') -%}
+    {%- for title in first_text_line(path, 'utf-8').split(',') -%}
         {%- do titles.append(title | trim | trim('"') | trim) -%}
     {%- endfor -%}
     {%- set known = titles | map('lower') | list -%}
     {%- for name, title in meta['header'].items() if title | lower not in known -%}
         {{ exceptions.raise_compiler_error(
-            source_name ~ '.' ~ table_name ~ ': column "' ~ title ~ '" is missing in ' ~ files[0]
+            source_name ~ '.' ~ table_name ~ ': column "' ~ title ~ '" is missing in '
+            ~ shown_path(path)
             ~ '; fetch the original file (commas between its columns) instead of a re-saved copy'
             ) }}
     {%- endfor -%}
+    {%- do check_columns(source_name, table_name, meta, path, known) -%}
+    {%- set needed = required_titles(meta) -%}
     {%- set typed = [] -%}
     {%- for title in titles -%}
-        {%- do typed.append("'" ~ title | replace("'", "''") ~ "': 'VARCHAR'") -%}
+        {#- A title that nobody asks for may be empty, or there twice. -#}
+        {%- set named = title if title | lower in needed else 'column_' ~ loop.index -%}
+        {%- do typed.append("'" ~ named | replace("'", "''") ~ "': 'VARCHAR'") -%}
     {%- endfor -%}
     {%- set selected = [] -%}
     {%- for name in meta['columns'] -%}

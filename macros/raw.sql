@@ -1,10 +1,14 @@
 {#- The one door to files: a relation over a raw file with every column as text, in the order and
     under the names that the source's yml lists; an empty typed relation when the file is missing;
     the fixture in a unit test. Formats: csv (header, by name), semmeddb (no header, by
-    position), fixed (one text column `line`), parquet (by name), listing (the paths alone). A file named .parquet is read as such whatever the format says.
+    position), fixed (one text column `line`), parquet (by name), listing (the paths alone). A file
+    named .parquet is read as such whatever the format says.
     Columns are text, or of the type that `types` names; `native_types` leaves Parquet's own.
-    `torn_lines` reads a line that is too short or too long instead of stopping at it; `delim: auto`
-    takes tabs where the header has them.
+    `torn_lines` reads a line that is too short or too long instead of stopping at it: fields that
+    are not there are null, and a line with more fields than the header keeps its place and loses
+    them all (`marked`: but for a line break in the first, by which swallowed_lines() tells it).
+    `delim: auto` takes tabs where the header has them. `looks` tells two files of one layout apart:
+    the share of a column's values that match a pattern (macro check_looks).
     Three columns come from the reading and not from the file, when the yml lists them: _file (its
     name), _row (its row, from 1, headers not counted) and _site (the folder it lies in, as a
     name). -#}
@@ -38,8 +42,10 @@ where false)
     {%- if meta['format'] == 'listing' -%}
         {{ return('(select unnest([' ~ paths | join(', ') ~ ']) as ' ~ meta['columns'][0] ~ ')') }}
     {%- endif -%}
-    {#- Sites may differ in their formats and columns, so each file is read by itself. -#}
-    {%- set groups = [paths] if not meta.get('sites') else paths | batch(1) | list -%}
+    {#- Sites may differ in their formats and columns, and what a torn line lacks is told by the
+        header, so each file is read by itself. -#}
+    {%- set alone = meta.get('sites') or meta.get('torn_lines') -%}
+    {%- set groups = paths | batch(1) | list if alone else [paths] -%}
     {%- set selects = [] -%}
     {%- for group in groups -%}
         {%- do selects.append(read_group(source_name, table_name, meta, group)) -%}
@@ -54,18 +60,29 @@ where false)
         else meta['format'] -%}
     {%- set encoding = ", encoding = '" ~ meta.get('encoding', 'utf-8') ~ "'" -%}
     {%- set filename = ", filename = '_path'" -%}
-    {%- if format == 'csv' -%}
+    {%- set titles = [] -%}
+    {%- if format == 'csv' and meta.get('torn_lines') -%}
+        {%- set header = first_text_line(paths[0], meta.get('encoding', 'utf-8')) -%}
         {#- Vocabularies from Athena are named .csv and hold tabs and no quoting. -#}
-        {%- set tabs = meta.get('delim') == 'auto' and run_query(
-            "select contains(line, '\t') from read_csv(" ~ paths[0] ~ ", header = false, "
-            ~ "auto_detect = false, delim = '\x01', quote = '', escape = '', "
-            ~ "columns = {'line': 'VARCHAR'}) limit 1").columns[0].values() | first -%}
-        {%- set dialect = "delim = '\t', quote = '', escape = ''" if tabs
-            else "delim = ',', quote = '\"', escape = '\"'" -%}
-        {%- set reader = "read_csv(" ~ path_list ~ ", header = true, " ~ dialect
-            ~ ", all_varchar = true, union_by_name = true"
-            ~ (', null_padding = true, strict_mode = false, parallel = false, max_line_size = 65536'
-                if meta.get('torn_lines') else '')
+        {%- set tabs = meta.get('delim') == 'auto' and '\t' in header -%}
+        {%- set typed = [] -%}
+        {%- for title in header.split('\t' if tabs else ',') -%}
+            {%- do titles.append(title | trim | trim('"') | trim | lower) -%}
+            {#- A title that nobody asks for may be empty, or there twice. -#}
+            {%- do typed.append("'" ~ (titles[-1] if titles[-1] in names
+                else 'column_' ~ loop.index) ~ "': 'VARCHAR'") -%}
+        {%- endfor -%}
+        {%- do check_columns(source_name, table_name, meta, paths[0], titles) -%}
+        {#- Nothing is guessed: a guess takes a first `#` for a comment and drops the row. -#}
+        {%- set reader = "read_csv(" ~ paths[0] ~ ", header = true, auto_detect = false, "
+            ~ ("delim = '\t', quote = '', escape = ''" if tabs
+                else "delim = ',', quote = '\"', escape = '\"'")
+            ~ ', null_padding = true, strict_mode = false, parallel = false'
+            ~ ', max_line_size = 65536' ~ encoding ~ filename
+            ~ ", columns = {" ~ typed | join(', ') ~ ", '_surplus': 'VARCHAR'})" -%}
+    {%- elif format == 'csv' -%}
+        {%- set reader = "read_csv(" ~ path_list ~ ", header = true, delim = ',', quote = '\"', "
+            ~ "escape = '\"', all_varchar = true, union_by_name = true, comment = ''"
             ~ encoding ~ filename ~ ")" -%}
     {%- elif format == 'parquet' -%}
         {%- set reader = "read_parquet(" ~ path_list ~ ", union_by_name = true" ~ filename
@@ -76,17 +93,13 @@ where false)
             ~ "delim = '\x01', quote = '', escape = '', strict_mode = false"
             ~ encoding ~ filename ~ ", columns = {'line': 'VARCHAR'})" -%}
     {%- endif -%}
-    {%- if format in ('csv', 'parquet') -%}
+    {%- set found = titles -%}
+    {%- if format in ('csv', 'parquet') and not titles -%}
         {%- set found = run_query('describe select * from ' ~ reader).columns[0].values()
             | map('lower') | list -%}
-        {%- for name in names
-            if name | lower not in found and name not in meta.get('optional', []) -%}
-            {{ exceptions.raise_compiler_error(
-                source_name ~ '.' ~ table_name ~ ': column ' ~ name ~ ' is missing in '
-                ~ paths[0] | replace("'", '')
-                ~ '; use the release that README names, or restore the header') }}
-        {%- endfor -%}
+        {%- do check_columns(source_name, table_name, meta, paths[0], found) -%}
     {%- endif -%}
+    {%- do check_looks(source_name, table_name, meta, paths[0], reader) -%}
     {%- set given = {
         '_file': 'parse_filename(_path)',
         '_site': "regexp_replace(lower(parse_path(_path)[-2]), '[^a-z0-9]+', '_', 'g')",
@@ -100,6 +113,13 @@ select
     cast({{ name }} as {{ (meta.get('types') or {}).get(name, 'varchar') }}) as {{ name }}
     {%- elif format in ('csv', 'parquet') and name | lower not in found %}
     cast(null as {{ (meta.get('types') or {}).get(name, 'varchar') }}) as {{ name }}
+    {%- elif titles %}
+    case
+        when coalesce(_surplus, '') = '' then {{ name }}
+        {%- if meta['torn_lines'] == 'marked' and name == names[0] %}
+        else chr(10)
+        {%- endif %}
+    end as {{ name }}
     {%- else %}
     {{ name }}
     {%- endif %}{{ ',' if not loop.last }}

@@ -13,7 +13,15 @@
             {%- set pattern = glob_literal(folder) ~ '/' ~ prefix ~ any_case(file) -%}
             {%- do searches.append(
                 'select file, ' ~ loop.index0 ~ ' as is_site, ' ~ files.index(file)
-                ~ " as choice from glob('" ~ pattern | replace("'", "''") ~ "')") -%}
+                ~ " as choice, false as is_below from glob('" ~ pattern | replace("'", "''") ~ "')")
+            -%}
+            {#- DuckDB finds files only: what a folder of that name holds tells of it. -#}
+            {%- if '*' not in file -%}
+                {%- do searches.append(
+                    'select file, ' ~ loop.index0 ~ ' as is_site, ' ~ files.index(file)
+                    ~ " as choice, true as is_below from glob('"
+                    ~ pattern | replace("'", "''") ~ "/*')") -%}
+            {%- endif -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- set sql -%}
@@ -24,19 +32,36 @@
             select
                 file,
                 choice,
-                case when is_site = 1 then parse_path(file)[-2] else '' end as site
+                is_below,
+                case when is_site = 1 then parse_path(file)[if(is_below, -3, -2)] else '' end
+                    as site
             from found
-            -- Archives leave folders like __MACOSX beside the sites.
-            where (is_site = 0 or not regexp_matches(parse_path(file)[-2], '^[_.]'))
+            where true
                 {%- for left_out in meta.get('leave_out', []) %}
                 and parse_path(file)[-3] is distinct from '{{ left_out }}'
                 {%- endfor %}
         )
-        select file from placed
+        select
+            file,
+            is_below
+        from placed
+        -- Archives leave folders like __MACOSX beside the sites.
+        where not regexp_matches(site, '^[_.]')
         qualify choice = min(choice) over (partition by site)
         order by file
     {%- endset -%}
-    {%- set found = run_query(sql).columns[0].values() -%}
+    {%- set listed = run_query(sql) -%}
+    {%- set found = listed.columns[0].values() -%}
+    {%- if found | length == 0 and '\\' in folder -%}
+        {{ exceptions.raise_compiler_error(
+            source_name ~ ': DuckDB finds nothing in a folder whose name holds a backslash: '
+            ~ 'rename it in ' ~ folder) }}
+    {%- endif -%}
+    {%- for is_below in listed.columns[1].values() if is_below -%}
+        {{ exceptions.raise_compiler_error(
+            source_name ~ ': ' ~ found[loop.index0].split('/')[:-1] | join('/')
+            ~ ' is a folder: put the file in its place') }}
+    {%- endfor -%}
     {#- The readers take a name for a pattern too; a listing gives the name itself. -#}
     {%- set names = [] -%}
     {%- for file in found -%}

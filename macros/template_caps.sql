@@ -9,6 +9,7 @@
     ('cap_visit', ['visit_key'], var('max_templates_per_visit')),
     ('cap_patient', ['person_group'], var('max_templates_per_patient')),
     ('cap_answer', ['answer_option_key'], var('max_templates_per_answer')),
+    ('cap_task', [], var('max_templates_per_task')),
 ] -%}
 under_0 as (
 

@@ -11,6 +11,7 @@ import click
 from ehrbench import __version__, paths
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import say
+from ehrbench.text import visible
 
 TARGET = click.option(
     "--target",
@@ -70,17 +71,50 @@ def cli() -> None:
     default=None,
     help="Folder to write to [build/synthetic].",
 )
-def synth(patients: int | None, seed: int | None, regime: str | None, out: Path | None) -> None:
+@click.option(
+    "--profile",
+    metavar="NAME",
+    default=None,
+    help="A cohort or knowledge base of the real size instead: mimic-iv-3.1, semmeddb-2024, or"
+    " either with -tenth.",
+)
+@click.option(
+    "--sentences-share",
+    type=float,
+    default=None,
+    help="Share of the sentences of a knowledge base of the real size that is written [1].",
+)
+def synth(
+    patients: int | None,
+    seed: int | None,
+    regime: str | None,
+    out: Path | None,
+    profile: str | None,
+    sentences_share: float | None,
+) -> None:
     """Write a synthetic cohort and knowledge base in the real raw formats.
+
+    A profile has the size of a real release and no truth tables: it is for measuring. Give a
+    cohort and a knowledge base the same folder and build with EHRBENCH_SYNTH_DIR set to it.
 
     \b
     Example:
       ehrbench synth --patients 200
       ehrbench synth --patients 2000 --regime noisy --out build/noisy
+      ehrbench synth --profile mimic-iv-3.1-tenth --out build/scale
     """
     from ehrbench import pipeline
 
-    say(f"wrote {pipeline.synthesise(patients, seed, regime, out)}")
+    if profile is None and sentences_share is not None:
+        raise click.UsageError("--sentences-share goes with --profile")
+    if profile is None:
+        say(f"wrote {pipeline.synthesise(patients, seed, regime, out)}")
+    elif patients is not None or regime is not None:
+        raise click.UsageError("a profile says its size: leave --patients and --regime out")
+    elif out is None:
+        raise click.UsageError("--out names the folder of a profile")
+    else:
+        say(f"wrote {pipeline.synthesise_profile(profile, seed, sentences_share, out)}")
 
 
 @cli.command()
@@ -233,6 +267,10 @@ def generate(
     '{"backend": "xgrammar", "disable_any_whitespace": true}', else a small model may fill its
     JSON with blanks. The key of a server is read from EHRBENCH_API_KEY.
 
+    A request that fails is stored as an error and asked again while it has attempts left; a server
+    that is busy or breaks is waited for, minutes at most. Exit 0: all were asked, and the last line
+    says how many have no answer. Exit 1: the engine went away; the same command asks only the rest.
+
     \b
     Example:
       ehrbench generate --stage answers --model SmolLM2-135M-Instruct --limit 20
@@ -255,7 +293,8 @@ def generate(
             "engine_args": generating.parse_engine_args(engine_args),
         },
     )
-    say(f"{stage} {model}: {outcome.succeeded} completed, {outcome.failed} failed")
+    said = f"{stage} {model}: {outcome.succeeded} completed, {outcome.failed} failed"
+    say("; ".join(filter(None, [said, outcome.missing()])))
 
 
 @cli.command()
@@ -579,7 +618,7 @@ def audit_import(files: tuple[Path, ...], target: str) -> None:
 
     outcome = ratings.take_in(target, files)
     for line in outcome.bad[: ratings.LISTED]:
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
     if outcome.bad:
         rest = len(outcome.bad) - ratings.LISTED
         more = f" (and {rest} more not shown)" if rest > 0 else ""
@@ -693,7 +732,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def fail(line: str, code: int = 1) -> None:
     """Print one line on standard error and exit."""
-    click.echo(f"error: {line}", err=True)
+    click.echo(f"error: {visible(line)}", err=True)
     sys.exit(code)
 
 
@@ -711,6 +750,7 @@ def unexpected(error: Exception, arguments: list[str]) -> str:
         chain.append("".join(lines) + f"{type(one).__module__}.{type(one).__name__}\n")
         one = one.__cause__ or one.__context__
     text = f"ehrbench {__version__}: {' '.join(arguments)}\n\n" + "\ncaused by\n".join(chain)
+    text = visible(text)
     said = f"{type(error).__name__} where none was expected, a mistake of this program"
     try:
         file = paths.project_root() / "build" / "error.log"

@@ -7,7 +7,8 @@
 
 A shard appears whole or not at all (temporary file, fsync, rename), its name is a function of
 the keys in it, and one lock per stage x model keeps writers apart. So a killed run loses at most
-the batch it was waiting for, and nothing is ever written twice.
+the batch it was waiting for, and nothing is ever written twice. The lock's file names the process
+that writes; a name that is still there at the next call is one of a process that was killed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ehrbench.errors import EhrbenchError, one_line
-from ehrbench.paths import safe_name
+from ehrbench.paths import safe_name, sha256
+from ehrbench.progress import say
 
 SCHEMA_VERSION = 1
 SCHEMA = pa.schema(
@@ -103,19 +105,28 @@ TEXT_SCORES = "text_scores"
 
 @dataclass(frozen=True)
 class Kind:
-    """What a shard holds; `keys` are the two columns that a row is known by."""
+    """What a shard holds; `keys` are the two columns that a row is known by.
+
+    `best` orders rows of the same keys (SQL), the one that stands first.
+    """
 
     name: str
     schema: pa.Schema
     keys: tuple[str, str]
+    best: str = "shard"
 
 
 COMPLETION = Kind("completions", SCHEMA, ("request_key", "attempt"))
-VECTOR = Kind("embeddings", VECTOR_SCHEMA, ("text_key", "revision"))
-TEXT_SCORE = Kind("text_scores", TEXT_SCORE_SCHEMA, ("pair_key", "revision"))
+# A text without a vector and a pair without a BERTScore are asked for again.
+VECTOR = Kind(
+    "embeddings", VECTOR_SCHEMA, ("text_key", "revision"), "coalesce(len(vector), 0) = 0, shard"
+)
+TEXT_SCORE = Kind(
+    "text_scores", TEXT_SCORE_SCHEMA, ("pair_key", "revision"), "bertscore is null, shard"
+)
 RUN = Kind(RUNS, RUN_SCHEMA, ("run_id", "mode"))
-# Shard metadata: names of the shards whose rows this one holds (see compact).
-REPLACES = "ehrbench.replaces"
+# Shard metadata: the shards whose rows this one holds, name -> sha256 (see compact).
+REPLACES = "ehrbench.replaces_sha256"
 
 
 def kind_of(stage: str) -> Kind:
@@ -148,15 +159,25 @@ def shard_name(rows: Iterable[tuple[str, int | str]]) -> str:
     return f"part-{digest.hexdigest()[:20]}.parquet"
 
 
+def storable(value: object) -> object:
+    """A value as Parquet can hold it: text as it is, but U+FFFD for half of a surrogate pair."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def to_table(rows: list[dict], kind: Kind = COMPLETION) -> pa.Table:
-    """Rows as a table of the kind; missing columns are null, option_logprobs may be a dict."""
+    """Rows as a table of the kind; missing columns are null, option_logprobs may be a dict.
+
+    Text is stored as it came, whatever is in it; see storable for the one exception.
+    """
     full = []
     for row in rows:
         row = {**row, "schema_version": SCHEMA_VERSION}
         logprobs = row.get("option_logprobs")
         if isinstance(logprobs, dict):
             row["option_logprobs"] = json.dumps(logprobs, sort_keys=True)
-        full.append({name: row.get(name) for name in kind.schema.names})
+        full.append({name: storable(row.get(name)) for name in kind.schema.names})
     return pa.Table.from_pylist(full, schema=kind.schema)
 
 
@@ -264,17 +285,26 @@ def lock(store: Path, stage: str, model: str) -> Iterator[Path]:
                 "wait for it, or end it"
             ) from error
         handle.seek(0)
-        handle.truncate()
+        killed = handle.read().strip()
+        handle.truncate(0)
         handle.write(str(os.getpid()))
         handle.flush()
+        if killed:
+            say(f"process {killed} was cut off at {stage} of {model}: what it stored is kept")
         for leftover in folder.glob(".*.tmp"):
             leftover.unlink()
         heal(folder)
-        yield folder
+        try:
+            yield folder
+        finally:
+            handle.truncate(0)
 
 
 def heal(folder: Path) -> None:
-    """Finish a compaction that was cut off: drop the shards that another one replaces."""
+    """Finish a compaction that was cut off: drop the shards that another one replaces.
+
+    Known by their content too: the same keys written anew make a shard of the same name.
+    """
     for shard in sorted(folder.glob("*.parquet")):
         if not shard.exists():
             continue
@@ -282,9 +312,9 @@ def heal(folder: Path) -> None:
             metadata = pq.read_schema(shard).metadata or {}
         except (OSError, pa.ArrowInvalid):
             continue  # reading the rows will name the file
-        for name in json.loads(metadata.get(REPLACES.encode(), b"[]")):
+        for name, digest in json.loads(metadata.get(REPLACES.encode(), b"{}")).items():
             replaced = folder / name
-            if name != shard.name and replaced.exists():
+            if replaced.exists() and sha256(replaced) == digest:
                 replaced.unlink()
 
 
@@ -308,7 +338,7 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
                 create view rows as
                 select {", ".join(kind.schema.names)}
                 from read_parquet({sql_list(old)}, union_by_name = true, filename = 'shard')
-                qualify row_number() over (partition by {keys} order by shard) = 1
+                qualify row_number() over (partition by {keys} order by {kind.best}) = 1
                 """
             )
             n_rows, digest = connection.execute(
@@ -321,13 +351,14 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
                 """
             ).fetchall()[0]
             path = folder / f"part-{(digest or '0' * 20)[:20]}.parquet"
-            names = json.dumps([shard.name for shard in old if shard.name != path.name])
+            replaced = {shard.name: sha256(shard) for shard in old if shard.name != path.name}
             temporary = path.with_name(f".{path.name}.tmp")
             connection.execute(
                 f"""
                 copy (select * from rows order by {keys})
                 to '{sql_text(temporary)}'
-                (format parquet, compression zstd, kv_metadata {{'{REPLACES}': '{names}'}})
+                (format parquet, compression zstd,
+                    kv_metadata {{'{REPLACES}': '{json.dumps(replaced)}'}})
                 """
             )
         publish(temporary, path)

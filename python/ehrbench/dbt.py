@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from ehrbench import paths
+from ehrbench import built, paths
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import PLAIN_EVERY_S, console, duration, say
 
@@ -27,8 +30,19 @@ QUOTED_IN_LOG = re.compile(
     rf"{QUOTED}.*?(?=\n(?:\x1b\[0m)?\d\d:\d\d:\d\d\.\d+ \[\w+ *\] |\Z)", re.S
 )
 BAD_BYTES = re.compile(r"invalid unicode|is not \S+ encoded", re.I)
-CUT_FILE = re.compile(r"gzip stream|no magic bytes|corrupt", re.I)
+CUT_FILE = re.compile(r"gzip stream|no magic bytes|too small to be|corrupt", re.I)
+SPILLED = re.compile(r"duckdb_temp_(\d+)_")
 READ_FILE = re.compile(r"read_\w+\(\s*\[?'((?:[^']|'')+)'")
+STAGING = re.compile(r"stg_([a-z_]+?)__(\w+)")
+# What DuckDB says about a line after the line itself.
+LINE_SAYS = re.compile(
+    r"^\s*(Expected Number of Columns: \d+ Found: \d+|Value with unterminated quote found"
+    r"|Maximum line size of \d+ bytes exceeded)",
+    re.M,
+)
+OTHER_LINES = re.compile(r"when sniffing file|reached an invalid state")
+# A value of a file in the message of a cast.
+CAST_VALUE = re.compile(r"(Could not convert \w+) '.*?'(?= to )", re.S)
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,8 @@ def work_dir(database: Path) -> Path:
 def build(target: str, database: Path, store: Path, select: str | None = None) -> Result:
     """`dbt build` for a target, condensed on the screen.
 
-    Raises EhrbenchError with the first node that failed and the first line of its message.
+    Raises EhrbenchError with the first node that failed and the first line of its message, or
+    where another process writes the database.
     """
     root = paths.project_root()
     work = work_dir(database)
@@ -72,6 +87,12 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
     }
     started = time.monotonic()
     results_file = target_path / "run_results.json"
+    if database.is_file():
+        # The dbt of a call that was killed may still be at work.
+        built.connect(database).close()
+    # What a killed call could not put away.
+    blank_rows(results_file, work / "logs")
+    clear_spill(database)
     results_file.unlink(missing_ok=True)
     process = subprocess.Popen(
         command,
@@ -153,6 +174,32 @@ def blank_rows(results_file: Path, logs: Path) -> None:
                 file.write_text(pattern.sub(BLANKED, text), encoding="utf-8")
 
 
+def clear_spill(database: Path) -> None:
+    """Remove what processes that are no more have spilled to the folder of profiles.yml.
+
+    DuckDB does so itself, but not before it spills again.
+    """
+    given = os.environ.get("EHRBENCH_TEMP_DIR")
+    folder = Path(given or f"{database}.tmp")
+    for file in folder.glob("duckdb_temp_*"):
+        owner = SPILLED.match(file.name)
+        if owner and not _is_running(int(owner[1])):
+            file.unlink(missing_ok=True)
+    if not given:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def first_failure(results_file: Path, tail: list[str]) -> str:
     """One line for a failed build: the first failing node and what it says; never a file's row."""
     try:
@@ -172,6 +219,7 @@ def first_failure(results_file: Path, tail: list[str]) -> str:
     message = [line.strip() for line in text.split(QUOTED)[0].splitlines() if line.strip()]
     # dbt's own first line names the node and the kind of error, the database's comes second.
     said = message[1] if len(message) > 1 and " Error in " in message[0] else "".join(message[:1])
+    said = CAST_VALUE.sub(r"\1", said).rstrip(".")
     said += file_and_mend(said, text, bad[0].get("compiled_code") or "", name)
     more = f"; {len(bad) - 1} more failed" if len(bad) > 1 else ""
     return one_line(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)
@@ -179,17 +227,55 @@ def first_failure(results_file: Path, tail: list[str]) -> str:
 
 def file_and_mend(said: str, text: str, compiled: str = "", name: str = "") -> str:
     """What to add to DuckDB's line about a file that it cannot read: which file, and the mend."""
+    said_more = ""
     if BAD_BYTES.search(text):
         mend = "re-encode it as UTF-8"
         if name.startswith("stg_semmeddb__"):
             mend = "run ehrbench convert semmeddb"
     elif "CSV Error on Line" in said:
         mend = "mend that line, or fetch the file again"
+        # The last one: a quoted row cannot pass for it.
+        why = LINE_SAYS.findall(text)[-1:]
+        said_more = f" ({why[0]})" if why else ""
+    elif OTHER_LINES.search(said):
+        mend = "its lines differ in their fields, quotes or ends: fetch the file again"
     elif CUT_FILE.search(said):
         mend = "fetch the file again"
+    elif CAST_VALUE.sub(r"\1", text) != text or "Conversion Error" in said:
+        mend = "a column holds another type than declared: convert the file again"
     else:
         return ""
     # The last one: a quoted row cannot pass for it.
-    files = re.findall(r"^\s*file = (.*)", text, re.M)[-1:] or READ_FILE.findall(compiled)[:1]
+    files = re.findall(r"^\s*file = (.*)", text, re.M)[-1:]
+    files = files or [plain_path(file) for file in READ_FILE.findall(compiled)[:1]]
+    named = re.findall(r'sniffing file "(.*?)"', said) or files
+    if named and (other := other_kind(Path(named[0]))):
+        mend = other
     where = f" in {files[0]}" if files and files[0] not in said else ""
-    return f"{where}: {mend}"
+    # Found before there was SQL: the table says which file.
+    table = STAGING.fullmatch(name)
+    if not where and table and "/" not in said:
+        where = f" in the file of {table[1]}.{table[2]}"
+    return f"{where}{said_more}: {mend}"
+
+
+def other_kind(file: Path) -> str | None:
+    """The mend for a file that is no plain text, going by its first bytes."""
+    try:
+        with file.open("rb") as handle:
+            head = handle.read(4)
+        if file.suffix.lower() == ".gz":
+            with gzip.open(file) as handle:
+                head = handle.read(4)
+    except (OSError, EOFError, zlib.error):
+        return None
+    if head[:2] == b"\x1f\x8b":
+        return "it is packed: name it .gz, or unpack it"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "it is UTF-16: re-encode it as UTF-8"
+    return "it is a zip archive: unpack it" if head == b"PK\x03\x04" else None
+
+
+def plain_path(literal: str) -> str:
+    """A path out of SQL, where it is a pattern and its quotes are doubled."""
+    return re.sub(r"\[([\[*?])\]", r"\1", literal.replace("''", "'"))

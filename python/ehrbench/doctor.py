@@ -17,6 +17,7 @@ import shutil
 import tomllib
 import zlib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -40,6 +41,10 @@ MISSED = {("mimic_iii", "icustays"): "beside MIMIC-IV no patient counts (var mim
 RESERVED = {*paths.PATIENT_FILES, "all"}
 # Files together larger than this are not read whole by a look (bytes).
 READ_AT_MOST = 2**28
+# Packed files up to here are unpacked to their end (bytes); the build finds a larger one torn.
+UNPACK_AT_MOST = 2**26
+# Values of a column that are looked at, and from how many on they say something (check_looks).
+LOOK_AT, LOOK_FROM = 1000, 20
 # A first line is read up to here (characters): a file without line ends is no table.
 LINE_AT_MOST = 2**20
 # The one in C where there is one: ten times as fast, and as safe.
@@ -75,6 +80,9 @@ class Table:
     sites: bool = False
     header: dict[str, str] = field(default_factory=dict)
     fields: list[str] = field(default_factory=list)
+    encoding: str = "utf-8"
+    looks: dict[str, object] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
 
     def in_file(self) -> list[str]:
         """Columns that the file itself has; those that begin with `_` come from the reading."""
@@ -111,10 +119,23 @@ def declared_sources(root: Path) -> dict[str, list[Table]]:
                         sites=bool(meta.get("sites")),
                         header=dict(meta.get("header") or {}),
                         fields=list(meta.get("fields", [])),
+                        encoding=meta.get("encoding", "utf-8"),
+                        looks=dict(meta.get("looks") or {}),
+                        types=dict(meta.get("types") or {}),
                     )
                 )
             sources[source["name"]] = tables
     return sources
+
+
+@cache
+def _declared(root: Path) -> dict[str, list[Table]]:
+    return declared_sources(root)
+
+
+def literal(file: Path) -> str:
+    """A file as DuckDB's readers take it: an SQL text, and a pattern that matches only this one."""
+    return "'" + re.sub(r"([\[*?])", r"[\1]", str(file)).replace("'", "''") + "'"
 
 
 def shown(path: Path) -> str:
@@ -239,14 +260,14 @@ def unreadable(table: str, error: duckdb.Error) -> str:
 
 def ids(file: Path, column: str = "visit_occurrence_id") -> str:
     """SQL that reads a column of ids of a file as macro omop_id does, header rows left out."""
-    name = "'" + str(file).replace("'", "''") + "'"
+    name = literal(file)
     if file.suffix.lower() == ".parquet":
         reader = f"read_parquet({name})"
     else:
         # Torn lines are read as the build reads them (raw() with torn_lines).
         reader = (
             f"read_csv({name}, header = true, all_varchar = true, null_padding = true, "
-            "strict_mode = false)"
+            "strict_mode = false, parallel = false, comment = '')"
         )
     return (
         f"select nullif(regexp_replace(trim(cast({column} as varchar)), "
@@ -260,11 +281,21 @@ def check_folder(name: str, tables: list[Table], target: str, folder: Path) -> F
     variable = paths.variable(name)
     required = [table for table in tables if not table.may_be_missing]
     found = {table.name: paths.matching_files(folder, table.files) for table in tables}
-    absent = [table for table in required if not found[table.name]]
+    misplaced = {
+        table.name: place
+        for table in tables
+        if not found[table.name] and (place := folder_in_place(folder, table.files))
+    }
+    absent = [
+        table for table in required if not found[table.name] and table.name not in misplaced
+    ]
     nothing = len(absent) == len(required) and not any(found.values())
     if tables and nothing and not wrong_release(folder, absent):
         return Finding(WRONG, name, f"{shown(folder)} holds none of its files: check {variable}")
-    problems = []
+    problems = [
+        f"{table}: {shown(place)} is a folder: put the file in its place"
+        for table, place in misplaced.items()
+    ]
     for table in tables:
         for file in found[table.name]:
             problem = check_file(file, table)
@@ -290,10 +321,21 @@ def check_folder(name: str, tables: list[Table], target: str, folder: Path) -> F
     return Finding(OK, name, text, lacking)
 
 
+def folder_in_place(folder: Path, patterns: list[str]) -> Path | None:
+    """A folder with the name of a file."""
+    for pattern in patterns:
+        for path in sorted(folder.glob(paths.any_case(pattern))) if "*" not in pattern else ():
+            if path.is_dir():
+                return path
+    return None
+
+
 def check_file(file: Path, table: Table) -> str | None:
     """What is wrong with a raw file, looking at its beginning only; None when nothing is."""
     if "?" in str(file):
         return "has a question mark in its path, which DuckDB cannot read: rename it"
+    if "\\" in file.as_posix():
+        return "has a backslash in its path, which DuckDB cannot search: rename it"
     try:
         return check_beginning(file, table)
     except (OSError, EOFError, zlib.error) as error:
@@ -320,20 +362,92 @@ def check_beginning(file: Path, table: Table) -> str | None:
     first = first_line(file, table)
     if not first.strip():
         return "has no first line: fetch it again"
+    if "\0" in first:
+        return "holds zero bytes in its first line: fetch it again, or re-encode it as UTF-8"
     if table.format == "csv":
         delimiter = "\t" if "\t" in first else ","
-        header = {name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter))}
-        for column in table.required():
-            if column.lower() not in header:
-                return f"has no column {column} in its header: use the release that README names"
+        names = [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter))]
+        problem = check_columns(names, table, "in its header: use the release that README names")
+    else:
+        problem = check_width(first, table)
+    if problem is None and is_gzip and file.stat().st_size <= UNPACK_AT_MOST:
+        with gzip.open(file) as handle:
+            while handle.read(2**20):
+                pass
+    return problem or check_looks(file, table)
+
+
+def check_columns(names: list[str], table: Table, mend: str) -> str | None:
+    """Compare the columns of a file, in lower case, with the declared ones (macro check_columns)."""
+    other = other_table(names, table)
+    if other:
+        return f"has the columns of {other}: put each file in its place"
+    for column in table.required():
+        if column.lower() not in names:
+            return f"has no column {column} {mend}"
+        if names.count(column.lower()) > 1:
+            return f"has column {column} twice: take one out"
+    return None
+
+
+def other_table(names: list[str], table: Table) -> str | None:
+    """The table whose file this is where it is not its own, as macro other_table finds it."""
+    own = {column.lower() for column in table.required()}
+    is_whole = own <= set(names)
+    best, n_best = None, 2
+    for source, tables in _declared(paths.project_root()).items():
+        for other in tables if table in tables or not is_whole else ():
+            wanted = {column.lower() for column in other.required()}
+            if (
+                other != table
+                and other.format in ("csv", "parquet")
+                and len(wanted) > n_best
+                and wanted <= set(names)
+                and (not is_whole or wanted > own)
+            ):
+                best, n_best = f"{source}.{other.name}", len(wanted)
+    return best
+
+
+def check_looks(file: Path, table: Table) -> str | None:
+    """Whether the first values of a column are those of the table, as macro check_looks asks."""
+    if not table.looks:
         return None
-    return check_width(first, table)
+    column, name = table.looks["column"], literal(file)
+    reader = (
+        f"read_csv({name}, header = true, all_varchar = true, comment = '', strict_mode = false)"
+    )
+    if table.format == "fixed":
+        reader = (
+            f"read_csv({name}, header = false, auto_detect = false, delim = '\x01', quote = '', "
+            f"escape = '', strict_mode = false, encoding = '{table.encoding}', "
+            "columns = {'line': 'VARCHAR'})"
+        )
+    try:
+        [(n, n_like)] = query(
+            f"select count(*), count(*) filter (where regexp_matches({column}, "
+            f"'{table.looks['pattern']}')) from (select {column} from {reader} "
+            f"where trim({column}) <> '' limit {LOOK_AT})"
+        )
+    except duckdb.Error as error:
+        said = one_line(error)
+        mend = dbt.file_and_mend(said, str(error))
+        if not mend:
+            return "does not begin with lines of a table: fetch it again"
+        return f"cannot be read to its end ({said}{mend})"
+    if n >= LOOK_FROM and n_like < n * float(table.looks["share"]):
+        return (
+            f"does not hold codes of {table.name}, but perhaps those of {table.looks['unless']}: "
+            "put each file in its place"
+        )
+    return None
 
 
 def first_line(file: Path, table: Table) -> str:
     """First line of a text file, packed or not (a quoted field may hold line ends)."""
     opener = gzip.open if file.suffix.lower() == ".gz" else open
-    encoding = "latin-1" if table.format == "semmeddb" else "utf-8-sig"
+    is_latin = table.format == "semmeddb" or table.encoding == "latin-1"
+    encoding = "latin-1" if is_latin else "utf-8-sig"
     with opener(file, "rt", encoding=encoding, newline="") as handle:
         if table.format in ("semmeddb", "csv_positional"):
             lines = ""
@@ -354,24 +468,49 @@ def check_width(line: str, table: Table) -> str | None:
         found = text.count("|") + (not text.endswith("|"))
     elif table.format == "semmeddb":
         reader = csv.reader(io.StringIO(line), escapechar="\\", doublequote=False)
-        found = len(next(reader))
+        values = next(reader)
+        found = len(values)
     elif table.format == "csv_positional":
         found = len(next(csv.reader(io.StringIO(line))))
     else:
         return None
     if found != wanted:
+        others = [
+            other.name
+            for tables in _declared(paths.project_root()).values()
+            for other in tables
+            if table in tables
+            and other.format == table.format
+            and found == len(other.fields or other.in_file())
+            and other.columns != ["line"]
+        ]
+        if others:
+            return (
+                f"has {found} fields in its first line, as {others[0]}, not {wanted}: "
+                "put each file in its place"
+            )
         return f"has {found} fields in its first line, not {wanted}: use the release README names"
+    if table.format == "semmeddb":
+        for place, (name, value) in enumerate(zip(table.in_file(), values, strict=True), start=1):
+            if name in table.types and not re.fullmatch(r"-?[0-9]*|\\?N", value):
+                return (
+                    f"has no number in field {place} ({name}), so its fields are in another order: "
+                    "use the release README names"
+                )
     return None
 
 
 def check_parquet(file: Path, table: Table) -> str | None:
     """Check that a file is Parquet and has the declared columns."""
     try:
-        names = {name.lower() for name in pq.read_schema(file).names}
+        names = [name.lower() for name in pq.read_schema(file).names]
     except Exception as error:  # pyarrow raises several kinds for a file that is none
         return f"is not Parquet ({one_line(error, 80)}): convert it again"
     for column in table.in_file():
         if column.lower() not in names and column not in table.optional:
+            other = other_table(names, table)
+            if other:
+                return f"has the columns of {other}: put each file in its place"
             return f"has no column {column}: convert it again"
     return None
 
@@ -381,7 +520,7 @@ def wrong_release(folder: Path, absent: list[Table]) -> dict[str, str]:
     others = {}
     for file in sorted(folder.iterdir()):
         match = SEMMEDDB_FILE.match(file.name)
-        if match:
+        if match and file.is_file():
             others[match.group(2).upper()] = match.group(1)
     problems = {}
     for table in absent:

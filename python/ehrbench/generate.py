@@ -21,7 +21,7 @@ from ehrbench.built import connect, data_class_of, find_relation
 from ehrbench.completions import sql_list, sql_text
 from ehrbench.engines import Completion, Engine, ModelSpec, Request
 from ehrbench.engines.openai_server import is_loopback
-from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
 from ehrbench.progress import Progress, say
 
 PENDING = "int_requests_pending"
@@ -45,12 +45,25 @@ PENDING_COLUMNS = (
 
 @dataclass
 class Outcome:
-    """What one call of `generate` did; `errors` counts failures by their first word."""
+    """What one call of `generate` did.
+
+    `errors` counts failures by their first word, `unanswered` holds the requests whose last
+    attempt failed, with that word.
+    """
 
     asked: int = 0
     succeeded: int = 0
     failed: int = 0
     errors: Counter = field(default_factory=Counter)
+    unanswered: dict[str, str] = field(default_factory=dict)
+
+    def missing(self) -> str:
+        """How many requests are without an answer and why; empty when all have one."""
+        if not self.unanswered:
+            return ""
+        whys = Counter(self.unanswered.values())
+        said = ", ".join(f"{n} x {why}" for why, n in sorted(whys.items()))
+        return f"{len(self.unanswered)} without an answer ({said})"
 
 
 def model_spec(connection: duckdb.DuckDBPyConnection, model: str) -> ModelSpec:
@@ -162,7 +175,8 @@ def copy_pending(
                     order by plan_rank, pending.request_key
                     {"limit " + str(int(limit)) if limit is not None else ""}
                 )
-                order by prefix_group, request_key
+                -- Prompts of one group that begin alike stand side by side.
+                order by prefix_group, messages, request_key
             )
             to '{sql_text(file)}' (format parquet, compression zstd, row_group_size 10240)
             """
@@ -214,8 +228,9 @@ def generate(
 
     `limit` caps the number of requests, `batch` the requests per shard; `options` go to the
     engine. A request that fails is tried again while it has attempts left, except one whose prompt
-    is too long. Raises EhrbenchError
-    with one line when nothing can be done at all.
+    is too long. Raises EhrbenchError with one line when nothing can be done at all, and
+    EngineUnavailable, with the number of requests that are left, when the engine goes away: what
+    it gave is kept, and the next call asks only the rest.
     """
     database = database or paths.database(target)
     store = store or paths.completions_dir(target)
@@ -244,7 +259,14 @@ def generate(
                     run = runs.Run(store, folder, stage, spec, runner, started_at, start_s)
                 label = f"{stage} {model}" + (" (again)" if outcome.asked else "")
                 before = outcome.asked
-                _work_off(run, folder, work, todo, batch, label, outcome)
+                try:
+                    _work_off(run, folder, work, todo, batch, label, outcome)
+                except EngineUnavailable as error:
+                    rest = todo - (outcome.asked - before)
+                    raise EngineUnavailable(
+                        f"{error} ({outcome.succeeded} answers are kept, {rest} requests are left: "
+                        "the same command asks only those)"
+                    ) from error
                 left = None if left is None else left - (outcome.asked - before)
         finally:
             work.unlink(missing_ok=True)
@@ -308,6 +330,11 @@ def _record(
     outcome.failed += len(errors)
     outcome.succeeded += len(rows) - len(errors)
     outcome.errors.update(error.split(":")[0] for error in errors)
+    for row in rows:
+        if row["error"] is None:
+            outcome.unanswered.pop(row["request_key"], None)
+        else:
+            outcome.unanswered[row["request_key"]] = row["error"].split(":")[0]
 
 
 def parse_engine_args(text: str | None) -> dict:

@@ -30,6 +30,7 @@ from ehrbench import (
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import Progress, console, duration, say
+from ehrbench.text import visible
 
 # What has to be built again when completions of a stage or vectors have come in. Triples that a model
 # proposes change everything from the triples on; answers leave the items as they are.
@@ -65,7 +66,7 @@ class Phases:
         for title, justify in (("#", "right"), ("phase", "left"), ("time", "right"), ("", "left")):
             table.add_column(title, justify=justify)
         for number, (name, seconds, result) in enumerate(self.rows, 1):
-            table.add_row(str(number), name, duration(seconds), result)
+            table.add_row(str(number), visible(name), duration(seconds), visible(result))
         console().print(table)
 
 
@@ -348,6 +349,28 @@ def synthesise(
     )
 
 
+def synthesise_profile(
+    profile: str, seed: int | None, sentences_share: float | None, out: Path
+) -> str:
+    """Write a cohort or knowledge base of the real size (synth/scale); one line back."""
+    from ehrbench.synth import DEFAULT_SEED, scale
+
+    share = 1.0 if sentences_share is None else sentences_share
+    try:
+        total = scale.expected_bytes(profile, share)
+        with Progress("synthetic data", total, unit="bytes") as progress:
+            written = scale.write(
+                out,
+                profile,
+                DEFAULT_SEED if seed is None else seed,
+                share,
+                made=progress.advance,
+            )
+    except ValueError as error:
+        raise EhrbenchError(one_line(error)) from error
+    return f"{', '.join(written['profiles'])}, seed {written['seed']} in {doctor.shown(out)}"
+
+
 # ----------------------------------------------------------------------------------- report
 
 
@@ -424,7 +447,7 @@ def leaderboard(database: Path) -> None:
     for _, title in shown:
         table.add_column(title, justify="right")
     for row in rows:
-        cells = [str(row["model"]), str(row.get("mode") or "")]
+        cells = [visible(str(row["model"])), visible(str(row.get("mode") or ""))]
         cells += [_answered(row)] if "n" in names else []
         cells += [_place(row)] if "rank" in names else []
         cells += [_percent(row, name) for name, _ in shown]

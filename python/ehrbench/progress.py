@@ -9,19 +9,28 @@ from types import TracebackType
 
 from rich.console import Console
 
+from ehrbench.text import visible
+
 PLAIN_EVERY_S = 15.0
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that never wraps what is piped into a file."""
+    """A console that never wraps what is piped into a file and reads no mark-up in text."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
-    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty())
+    return Console(
+        file=stream,
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=not stream.isatty(),
+    )
 
 
 def say(text: str) -> None:
-    """One plain line, at once."""
-    print(text, flush=True)
+    """One plain line, at once; what would act on a terminal is written as its code."""
+    print(visible(text), flush=True)
 
 
 def duration(seconds: float) -> str:

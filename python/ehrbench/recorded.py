@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,8 +23,11 @@ from ehrbench.completions import (
     sql_list,
 )
 from ehrbench.errors import EhrbenchError
+from ehrbench.folders import replace_folder
 
 MAX_BYTES = 3 * 2**20
+# Lies in a store while the recorded completions go in: a copy that was cut off is finished.
+UNFINISHED = ".recorded-unfinished"
 
 
 def folder() -> Path:
@@ -70,18 +72,26 @@ def manifest(source: Path | None = None) -> dict:
 def install(store: Path, source: Path | None = None) -> int:
     """Copy the recorded completions into a store that holds none; returns the rows copied.
 
-    Vectors and text scores go in whenever the store has none of their model.
+    Vectors and text scores go in whenever the store has none of their model. A copy that was cut
+    off is finished, but for a stage and model that others have written to since.
     """
     _install_rows(store, vectors_file(source), VECTOR)
     _install_rows(store, text_scores_file(source), TEXT_SCORE)
-    if any(completions.check_shard(shard) for shard in completions.completion_shards(store)):
+    unfinished = store / UNFINISHED
+    if not unfinished.exists() and any(
+        completions.check_shard(shard) for shard in completions.completion_shards(store)
+    ):
         return 0
+    store.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
     copied = 0
     for stage, file in files(source).items():
         table = completions.read_shard(file)
         for model in sorted(set(table.column("model").to_pylist())):
             rows = table.filter(pc.equal(table.column("model"), model))
             with completions.lock(store, stage, model) as place:
+                if completions.shards(place):
+                    continue
                 keys = zip(
                     rows.column("request_key").to_pylist(),
                     rows.column("attempt").to_pylist(),
@@ -90,6 +100,7 @@ def install(store: Path, source: Path | None = None) -> int:
                 completions.write_table(place / completions.shard_name(keys), rows)
             copied += rows.num_rows
     _install_runs(store, source)
+    unfinished.unlink()
     return copied
 
 
@@ -181,9 +192,19 @@ def export(
         prompts = dict(
             connection.execute(f"select request_key, prompt_key from {relation}").fetchall()
         )
-    temporary = out.with_name(f".{out.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
+    with replace_folder(out, paths.MARKER) as part:
+        return _export(database, store, part, engine_version, synth or {}, prompts)
+
+
+def _export(
+    database: Path,
+    store: Path,
+    folder: Path,
+    engine_version: str,
+    synth: dict,
+    prompts: dict[str, str],
+) -> dict:
+    """Fill a folder with the recorded files; `prompts` are request_key -> prompt_key."""
     stages, models = {}, {}
     for stage in completions.STAGES:
         tables = [completions.read_shard(path) for path in completions.shards(store / stage)]
@@ -197,7 +218,7 @@ def export(
             raise EhrbenchError(
                 f"no {stage} completions answer a planned request: nothing recorded"
             )
-        pq.write_table(canary.mark(table), temporary / f"{stage}.parquet", compression="zstd")
+        pq.write_table(canary.mark(table), folder / f"{stage}.parquet", compression="zstd")
         keys = sorted({prompts[key] for key in table.column("request_key").to_pylist()})
         stages[stage] = {
             "completions": table.num_rows,
@@ -206,14 +227,12 @@ def export(
         }
         for row in table.select(["model", "revision", "engine"]).to_pylist():
             models[row["model"]] = row
-    vectors = _export_vectors(database, store, temporary)
-    text_scores = _export_text_scores(database, store, temporary)
-    runs = _export_runs(store, temporary)
+    vectors = _export_vectors(database, store, folder)
+    text_scores = _export_text_scores(database, store, folder)
+    runs = _export_runs(store, folder)
     written = {
         "data_class": "synthetic",
-        "synth": {key: synth[key] for key in ("patients", "seed", "regime") if key in synth}
-        if synth
-        else {},
+        "synth": {key: synth[key] for key in ("patients", "seed", "regime") if key in synth},
         "models": [models[name] for name in sorted(models)],
         "engine_version": engine_version,
         "recorded_on": datetime.date.today().isoformat(),
@@ -224,13 +243,10 @@ def export(
         "text_scores": text_scores,
         "runs": runs,
     }
-    (temporary / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
-    size = sum(path.stat().st_size for path in temporary.iterdir())
+    (folder / paths.MARKER).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    size = sum(path.stat().st_size for path in folder.iterdir())
     if size > MAX_BYTES:
-        shutil.rmtree(temporary)
         raise EhrbenchError(f"recorded completions take {size} bytes, more than {MAX_BYTES}")
-    shutil.rmtree(out, ignore_errors=True)
-    temporary.rename(out)
     return written
 
 

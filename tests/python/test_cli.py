@@ -231,7 +231,8 @@ def csv_error(file: str, why: str) -> str:
         ),
         (
             *("stg_a", csv_error("/d/a.csv", "Expected Number of Columns: 2 Found: 1"), ""),
-            "CSV Error on Line: 12 in /d/a.csv: mend that line, or fetch the file again",
+            "CSV Error on Line: 12 in /d/a.csv (Expected Number of Columns: 2 Found: 1): "
+            "mend that line, or fetch the file again",
         ),
         (
             *("stg_a", "IO Error: Could not write: No space left on device", ""),
@@ -247,7 +248,7 @@ def csv_error(file: str, why: str) -> str:
         ),
         (
             *("stg_semmeddb__p", "Invalid Input Error: File is not latin-1 encoded", ""),
-            "File is not latin-1 encoded: run ehrbench convert semmeddb",
+            "File is not latin-1 encoded in the file of semmeddb.p: run ehrbench convert semmeddb",
         ),
         (
             *("stg_semmeddb__p", csv_error("/d/p.csv", NOT_UTF8), ""),

@@ -532,7 +532,7 @@ def stub():
 
 
 def engine_on(stub, **options):
-    options = {"backoff_s": 0.01, **options}
+    options = {"sleep": lambda seconds: None, **options}
     return OpenAIEngine(ModelSpec("m", max_model_len=9), endpoint=stub.address, **options)
 
 

@@ -161,6 +161,7 @@ def test_bad_rows_have_a_file_a_row_and_a_reason(rows):
             ("diagnoses_icd", 3, "missing_key", "set_aside"),
             ("diagnoses_icd", 4, "missing_code", "set_aside"),
             ("diagnoses_icd", 5, "unreadable_number", "repaired"),
+            ("diagnoses_icd", 8, "torn_line", "set_aside"),
             ("diagnoses_icd", 9, "missing_code", "set_aside"),
             ("procedures_icd", 3, "header_row", "set_aside"),
             ("prescriptions", 2, "duplicate_row", "set_aside"),

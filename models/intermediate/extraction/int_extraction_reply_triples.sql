@@ -36,27 +36,16 @@ event_concepts as (
 
 ),
 
-positions as (
-
-    select
-        request_key,
-        prompt_key,
-        generator,
-        triples_json,
-        unnest(generate_series(1, n_triples)) as triple_position
-    from replies
-
-),
-
+-- A reply is read once, however many triples it holds: one by one it would take their square.
 objects as (
 
     select
         request_key,
         prompt_key,
         generator,
-        cast(triple_position as integer) as triple_position,
-        json_extract(triples_json, concat('$[', triple_position - 1, ']')) as triple
-    from positions
+        unnest(generate_series(1, n_triples)) as triple_position,
+        unnest(cast(triples_json as json[])) as triple
+    from replies
 
 ),
 
@@ -66,7 +55,7 @@ fields as (
         request_key,
         prompt_key,
         generator,
-        triple_position,
+        cast(triple_position as integer) as triple_position,
         -- A number may come as 3, "3" or "3. Hypertension".
         try_cast(regexp_extract(
             json_extract_string(triple, '$.subject'), '^\s*#?(\d{1,6})\b', 1

@@ -17,9 +17,22 @@ vocabulary as (
 
 ),
 
+visits as (
+
+    select visit_key
+    from {{ ref('dim_visits') }}
+    qualify row_number() over (
+        order by {{ key(['visit_key', "'cooccurrence'"]) }}, visit_key
+    ) <= {{ var('max_cooccurrence_visits') }}
+
+),
+
 events as (
 
-    select * from {{ ref('fct_visit_events') }}
+    select visit_events.*
+    from {{ ref('fct_visit_events') }} as visit_events
+    inner join visits
+        on visit_events.visit_key = visits.visit_key
 
 ),
 

@@ -65,12 +65,14 @@ sharing_words as (
 
 ),
 
-plausible as (
+-- Integers alone, as these are templates times answers.
+marks as (
 
-    select distinct
+    select
         scenario_concepts.template_number,
-        vocabulary.pool_number,
-        vocabulary.cui_id
+        vocabulary.cui_id,
+        true as is_plausible,
+        false as is_linked
     from scenario_concepts
     inner join cooccurrence
         on scenario_concepts.cui_id = cooccurrence.scenario_cui_id
@@ -79,68 +81,75 @@ plausible as (
         and cooccurrence.cui_id = vocabulary.cui_id
         and cooccurrence.event_type = vocabulary.event_type
 
-),
+    union all
 
-templates_linked as (
-
-    select distinct
+    select
         scenario_concepts.template_number,
-        linked.cui_id
+        vocabulary.cui_id,
+        false as is_plausible,
+        true as is_linked
     from scenario_concepts
     inner join linked
         on scenario_concepts.task = linked.task
         and scenario_concepts.cui_id = linked.scenario_cui_id
+    inner join vocabulary
+        on scenario_concepts.pool_number = vocabulary.pool_number
+        and linked.cui_id = vocabulary.cui_id
 
 ),
 
-with_links as (
+plausible as (
+
+    select
+        template_number,
+        cui_id,
+        bool_or(is_linked) as is_linked
+    from marks
+    group by
+        template_number,
+        cui_id
+    having bool_or(is_plausible)
+
+),
+
+judged as (
 
     select
         plausible.template_number,
         templates.template_key,
-        plausible.pool_number,
+        templates.pool_number,
         plausible.cui_id,
-        templates.person_group,
-        templates.answer_cui_id,
-        templates_linked.cui_id is not null as is_linked,
-        templates_linked.cui_id is not null and critical.cui_id is not null as is_critical
+        plausible.is_linked and critical.cui_id is not null as is_critical,
+        case
+            when plausible.cui_id = templates.answer_cui_id then 'answer'
+            -- What the knowledge base links to the scenario could be right, unless the context
+            -- rules it out.
+            when plausible.is_linked and critical.cui_id is null then 'linked'
+            when excluded.cui_id is not null then 'in_record'
+            when absurd.cui_id is not null then 'impossible'
+            -- A rare word of the scenario rules out an answer (L11), so a distractor too.
+            when sharing_words.cui_id is not null then 'rare_word'
+            when conflicts.cui_id is not null then 'like_answer'
+        end as reason
     from plausible
     inner join templates
         on plausible.template_number = templates.template_number
-    left join templates_linked
-        on plausible.template_number = templates_linked.template_number
-        and plausible.cui_id = templates_linked.cui_id
     left join critical
         on plausible.template_number = critical.template_number
         and plausible.cui_id = critical.cui_id
-
-),
-
--- What the knowledge base links to the scenario could be right, unless the context rules it out. A
--- rare word of the scenario rules out an answer (L11), so it rules out a distractor too.
-judged as (
-
-    select
-        template_number,
-        template_key,
-        pool_number,
-        cui_id,
-        is_critical,
-        case
-            when cui_id = answer_cui_id then 'answer'
-            when is_linked and not is_critical then 'linked'
-            when (person_group, cui_id) in (select (person_group, cui_id) from excluded)
-                then 'in_record'
-            when (template_number, cui_id) in (select (template_number, cui_id) from absurd)
-                then 'impossible'
-            when (template_number, cui_id) in (select (template_number, cui_id) from sharing_words)
-                then 'rare_word'
-            when (pool_number, answer_cui_id, cui_id) in (
-                select (pool_number, cui_id, other_cui_id) from conflicts
-            )
-                then 'like_answer'
-        end as reason
-    from with_links
+    left join excluded
+        on templates.person_group = excluded.person_group
+        and plausible.cui_id = excluded.cui_id
+    left join absurd
+        on plausible.template_number = absurd.template_number
+        and plausible.cui_id = absurd.cui_id
+    left join sharing_words
+        on plausible.template_number = sharing_words.template_number
+        and plausible.cui_id = sharing_words.cui_id
+    left join conflicts
+        on templates.pool_number = conflicts.pool_number
+        and templates.answer_cui_id = conflicts.cui_id
+        and plausible.cui_id = conflicts.other_cui_id
 
 )
 

@@ -40,11 +40,11 @@ parsed as (
         predication_id,
         sentence_id,
         pmid,
-        upper(trim(split_part(predicate, '(', 1))) as predicate_name,
+        predicate_name,
         subject_cui,
         object_cui,
-        {{ first_cui_id('subject_cui') }} as subject_cui_id,
-        {{ first_cui_id('object_cui') }} as object_cui_id,
+        subject_cui_id,
+        object_cui_id,
         subject_novelty,
         object_novelty,
         source_row
@@ -95,8 +95,8 @@ select
             then 'torn_line'
         when duplicate_rows.source_row is not null
             then 'duplicate_key'
-        when {{ is_malformed_cui('resolved.subject_cui') }}
-            or {{ is_malformed_cui('resolved.object_cui') }}
+        when {{ is_malformed_cui('resolved.subject_cui', 'resolved.subject_cui_id') }}
+            or {{ is_malformed_cui('resolved.object_cui', 'resolved.object_cui_id') }}
             then 'malformed_cui'
         when resolved.subject_cui_id is null
             or resolved.object_cui_id is null

@@ -48,12 +48,12 @@ judged as (
             when predication_id is null
                 or sentence_id is null
                 or pmid is null
-                or predicate is null
+                or predicate_name is null
                 or subject_cui is null
                 or object_cui is null
                 then 'missing_key'
-            when {{ is_malformed_cui('subject_cui') }}
-                or {{ is_malformed_cui('object_cui') }}
+            when {{ is_malformed_cui('subject_cui', 'subject_cui_id') }}
+                or {{ is_malformed_cui('object_cui', 'object_cui_id') }}
                 then 'malformed_cui'
         end as reason
     from predications

@@ -182,6 +182,42 @@ near as (
 
 ),
 
+-- At most one end may be a step away: `stepping` names which, so that the join of both ends never
+-- meets two that are.
+near_one as (
+
+    select
+        *,
+        'one' as stepping
+    from near
+
+    union all
+
+    select
+        *,
+        'other' as stepping
+    from near
+    where steps = 0
+
+),
+
+near_other as (
+
+    select
+        *,
+        'other' as stepping
+    from near
+
+    union all
+
+    select
+        *,
+        'one' as stepping
+    from near
+    where steps = 0
+
+),
+
 -- Who states it: SemMedDB, or the vocabulary of the Metathesaurus. A link holds in either
 -- direction, support in its own.
 statements as (
@@ -251,11 +287,11 @@ pairs_linked as (
         directed.held_out,
         bool_or(directed.supports and one.narrow_steps + other.narrow_steps <= 1) as supports
     from directed
-    inner join near as one
+    inner join near_one as one
         on directed.one_cui_id = one.near_cui_id
-    inner join near as other
+    inner join near_other as other
         on directed.other_cui_id = other.near_cui_id
-        and one.steps + other.steps <= 1
+        and one.stepping = other.stepping
     inner join pairs_asked
         on directed.task = pairs_asked.task
         and one.cui_id = pairs_asked.scenario_cui_id

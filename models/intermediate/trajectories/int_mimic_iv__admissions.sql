@@ -29,7 +29,7 @@ select
     greatest(coalesce(dischtime, admittime), admittime) as discharged_at,
     case
         when is_torn_line then 'torn_line'
-        when subject_id is null or hadm_id is null then 'missing_key'
+        {{ mimic_key_reasons({'subject_id': 'subject_id', 'hadm_id': 'hadm_id'}) }}
         when unreadable_columns like '%admittime%' then 'unreadable_date'
         when admittime is null then 'missing_time'
         when copy_number > 1 then 'duplicate_key'

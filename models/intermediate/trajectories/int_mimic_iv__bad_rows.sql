@@ -43,7 +43,7 @@ patients_judged as (
         source_row,
         case
             when is_torn_line then 'torn_line'
-            when subject_id is null then 'missing_key'
+            {{ mimic_key_reasons({'subject_id': 'subject_id'}) }}
             when row_number() over (
                 partition by subject_id
                 order by anchor_year, anchor_age, gender, anchor_year_group, dod, source_row
@@ -65,7 +65,7 @@ admissions_judged as (
         source_row,
         case
             when is_torn_line then 'torn_line'
-            when subject_id is null or hadm_id is null then 'missing_key'
+            {{ mimic_key_reasons({'subject_id': 'subject_id', 'hadm_id': 'hadm_id'}) }}
             when unreadable_columns like '%admittime%' then 'unreadable_date'
             when admittime is null then 'missing_time'
             when row_number() over (
@@ -94,7 +94,7 @@ admissions_judged as (
         source_row,
         case
             when is_torn_line then 'torn_line'
-            when subject_id is null or hadm_id is null then 'missing_key'
+            {{ mimic_key_reasons({'subject_id': 'subject_id', 'hadm_id': 'hadm_id'}) }}
             when coalesce(icd_code, '') = '' then 'missing_code'
             when {{ icd_code_system('icd_version', code_kind) }} is null
                 then 'unknown_code_version'
@@ -118,7 +118,7 @@ prescriptions_judged as (
         source_row,
         case
             when is_torn_line then 'torn_line'
-            when subject_id is null or hadm_id is null then 'missing_key'
+            {{ mimic_key_reasons({'subject_id': 'subject_id', 'hadm_id': 'hadm_id'}) }}
             when nullif(trim(drug), '') is null then 'missing_drug_text'
         end as set_aside_reason,
         -- The order is kept without a start.

@@ -184,7 +184,7 @@ select
     n_source_rows,
     case
         when is_torn_line then 'torn_line'
-        when patient_id is null or admission_id is null then 'missing_key'
+        {{ mimic_key_reasons({'patient_id': 'subject_id', 'admission_id': 'hadm_id'}) }}
         when event_type = 'medication' and source_code is null then 'missing_drug_text'
         when event_type <> 'medication' and coalesce(source_code, '') = '' then 'missing_code'
         when code_system is null then 'unknown_code_version'

@@ -25,10 +25,11 @@ select
     -- The id by which another source may hold the same person.
     subject_id as person_id,
     case upper(gender) when 'F' then 'female' when 'M' then 'male' else 'unknown' end as sex,
-    anchor_year - anchor_age as birth_year,
+    -- Numbers that no integer holds the difference of are damage.
+    try(anchor_year - anchor_age) as birth_year,
     case
         when is_torn_line then 'torn_line'
-        when subject_id is null then 'missing_key'
+        {{ mimic_key_reasons({'subject_id': 'subject_id'}) }}
         when copy_number > 1 then 'duplicate_key'
     end as set_aside_reason
 from numbered

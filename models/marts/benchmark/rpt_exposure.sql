@@ -1,6 +1,6 @@
 -- Is a concept shown as a distractor as often as its share of answers asks? Counted over the draw
--- for the largest option count, per pool (source, task, event type, semantic group), over the
--- templates with released items.
+-- for the largest option count, per source, task, event type and semantic group (all parts of a
+-- large pool together), over the templates with released items.
 with
 
 vocabulary as (
@@ -76,19 +76,14 @@ distractors_counted as (
 counted as (
 
     select
-        vocabulary.pool_number,
         vocabulary.source,
         vocabulary.task,
         vocabulary.event_type,
         vocabulary.semantic_group,
         vocabulary.cui,
         vocabulary.label,
-        coalesce(answers_counted.n_answers, 0) as n_answers,
-        coalesce(distractors_counted.n_distractors, 0) as n_distractors,
-        sum(coalesce(answers_counted.n_answers, 0)) over (
-            partition by vocabulary.pool_number) as n_pool_answers,
-        sum(coalesce(distractors_counted.n_distractors, 0)) over (
-            partition by vocabulary.pool_number) as n_pool_distractors
+        sum(coalesce(answers_counted.n_answers, 0)) as n_answers,
+        sum(coalesce(distractors_counted.n_distractors, 0)) as n_distractors
     from vocabulary
     left join answers_counted
         on vocabulary.pool_number = answers_counted.pool_number
@@ -96,6 +91,19 @@ counted as (
     left join distractors_counted
         on vocabulary.pool_number = distractors_counted.pool_number
         and vocabulary.cui_id = distractors_counted.cui_id
+    group by all
+
+),
+
+totalled as (
+
+    select
+        *,
+        sum(n_answers) over (partition by source, task, event_type, semantic_group)
+            as n_pool_answers,
+        sum(n_distractors) over (partition by source, task, event_type, semantic_group)
+            as n_pool_distractors
+    from counted
 
 ),
 
@@ -107,7 +115,7 @@ shares as (
             as decimal(9, 6)) as answer_share,
         cast(case when n_pool_distractors > 0 then n_distractors / n_pool_distractors else 0 end
             as decimal(9, 6)) as distractor_share
-    from counted
+    from totalled
 
 ),
 

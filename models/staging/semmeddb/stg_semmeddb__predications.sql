@@ -15,9 +15,12 @@ renamed as (
         try_cast(predication_id as bigint) as predication_id,
         try_cast(sentence_id as bigint) as sentence_id,
         pmid,
+        -- Integers and names are made once, here: every build reads them many times.
+        {{ first_cui_id('subject_cui') }} as subject_cui_id,
+        {{ first_cui_id('object_cui') }} as object_cui_id,
 
         ---------- strings
-        predicate,
+        upper(trim(split_part(predicate, '(', 1))) as predicate_name,
         subject_cui,
         object_cui,
 

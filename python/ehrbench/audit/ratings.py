@@ -16,6 +16,7 @@ from ehrbench import built, completions, paths
 from ehrbench.audit import sheets as layout
 from ehrbench.audit.sheets import FRONT, LONGEST, NAME_CELL, SAMPLE_CELL, Sheet
 from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.text import visible
 
 # Sheet -> file of the store.
 FILES = {"triples": "audit_ratings.csv", "items": "audit_item_ratings.csv"}
@@ -130,7 +131,7 @@ def _rating(
         wrong(id_cell, f"{what}: restore it from a new sheet")
         return None
     for (name, heading, _), text in zip(sheet.columns[1:], known.texts[1:], strict=True):
-        if name in row and _folded(row[name].text) != _folded(text):
+        if name in row and _folded(row[name].text) not in (_folded(visible(text)), _folded(text)):
             wrong(row[name], f"{heading} is not that of the id in its row: restore it")
     for cell in row.values():
         if cell.is_formula:

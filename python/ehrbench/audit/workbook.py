@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from openpyxl import Workbook
 from openpyxl.cell import Cell
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill, Protection
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
@@ -19,6 +18,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from ehrbench import canary
 from ehrbench.audit.sheets import FRONT, LONGEST, NAME_CELL, SAMPLE_CELL, Sheet
+from ehrbench.text import visible
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 HEAD, OPEN = PatternFill("solid", fgColor="DDE3EA"), PatternFill("solid", fgColor="FFF8E1")
@@ -42,8 +42,8 @@ it to you. The sheets hold records of patients: treat them as the agreement on t
 
 
 def plain(text: str) -> str:
-    """A text as a cell can hold it."""
-    return ILLEGAL_CHARACTERS_RE.sub(" ", text)[:LONGEST]
+    """A text as a cell can hold it, its hidden characters made visible."""
+    return visible(text)[:LONGEST]
 
 
 def write(sheets: list[Sheet], sample: str, release: str) -> bytes:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ehrbench import paths
 from ehrbench.errors import EhrbenchError
+from ehrbench.folders import replace_folder
 from ehrbench.progress import duration, say
 
 # What reads a GGUF file.
@@ -119,19 +120,10 @@ def convert_embedded_model(out: Path | None = None, model: str = paths.EMBEDDED_
         )
     started = time.monotonic()
     say(f"converting {model}: unpacking its weights takes about half a minute")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        with whole_file(source, part_paths(model), folder.parent) as file:
-            _convert_gguf(file, temporary)
-        if folder.exists():
-            shutil.rmtree(folder)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
-        say(f"converting {model}: done in {duration(time.monotonic() - started)}")
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    with replace_folder(folder, "config.json") as part:
+        with whole_file(source, part_paths(model), part) as file:
+            _convert_gguf(file, part)
+    say(f"converting {model}: done in {duration(time.monotonic() - started)}")
     return folder
 
 

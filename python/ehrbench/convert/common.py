@@ -208,12 +208,20 @@ class Table:
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
         self._pending = []
 
-    def close(self) -> None:
-        """Write what is pending and give the file its name."""
+    def finish(self) -> None:
+        """Write what is pending; the file is whole but has no name yet."""
         if self._pending or not self.count:
             self._flush()
         self._writer.close()
+
+    def publish(self) -> None:
+        """Give the finished file its name."""
         os.replace(self._temporary, self.file)
+
+    def close(self) -> None:
+        """Write what is pending and give the file its name."""
+        self.finish()
+        self.publish()
 
     def discard(self) -> None:
         """Leave nothing behind."""

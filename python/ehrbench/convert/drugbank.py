@@ -69,7 +69,12 @@ def convert_drugbank(file: Path, out: Path) -> dict[str, int]:
                     f"{file} holds no drug with a primary drugbank-id: fetch the full database"
                 )
             for table in tables.values():
-                table.close()
+                table.finish()
+            # A call that is killed in between leaves no drugs, so no tables that do not belong
+            # together are taken for a whole conversion.
+            tables["drugs"].file.unlink(missing_ok=True)
+            for table in reversed(tables.values()):
+                table.publish()
         except BaseException:
             for table in tables.values():
                 table.discard()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import xml.parsers.expat as expat
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ehrbench.convert.common import PACKING_ERRORS, Line, Table, opened, space_in
 from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.progress import say
 
 ROOT = "PubmedArticleSet"
 SCHEMAS = {
@@ -49,6 +51,8 @@ FIELDS = {
 LEAVES = frozenset(path.rsplit("/", 1)[-1] for path in FIELDS)
 YEAR = re.compile(r"\b(1[5-9][0-9]{2}|20[0-9]{2})\b")
 MEMORY_LIMIT = "2GB"
+# Metadata of the finished file: the parts that it was made from.
+MADE_FROM = "ehrbench.made_from"
 
 
 def convert_pubmed(files: Sequence[Path], out: Path) -> int:
@@ -65,12 +69,17 @@ def convert_pubmed(files: Sequence[Path], out: Path) -> int:
     names = [file.name for file in ordered]
     if len(set(names)) < len(names):
         raise EhrbenchError("two of the files have the same name: give each name once")
+    parts = out / ".pubmed-parts"
     if (out / "articles.parquet").exists():
+        if made_from(out / "articles.parquet") == [part_name(file) for file in ordered]:
+            shutil.rmtree(parts, ignore_errors=True)  # of a run that was cut off here
+            rows = pq.read_metadata(out / "articles.parquet").num_rows
+            say(f"pubmed: {rows:,} articles of {len(ordered)} files, converted before")
+            return rows
         raise EhrbenchError(
             f"{out / 'articles.parquet'} exists: remove it, or name another --out, and give all "
             "files, since later ones replace what earlier ones say"
         )
-    parts = out / ".pubmed-parts"
     with space_in(out):
         parts.mkdir(parents=True, exist_ok=True)
         line = Line("pubmed", "articles")
@@ -92,6 +101,14 @@ def convert_pubmed(files: Sequence[Path], out: Path) -> int:
     more = f"; {skipped} without a PMID left out" if skipped else ""
     line.close(mentions, f"; {rows:,} articles of {len(ordered)} files{more}")
     return rows
+
+
+def made_from(file: Path) -> list[str] | None:
+    """Names of the parts that a finished file was made from; None when it does not say."""
+    try:
+        return json.loads((pq.read_schema(file).metadata or {})[MADE_FROM.encode()])
+    except (OSError, pa.ArrowInvalid, KeyError, ValueError):
+        return None
 
 
 def part_name(file: Path) -> str:
@@ -217,6 +234,7 @@ def merge(parts: list[Path], file: Path) -> int:
         connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'; set threads = 2")
         connection.execute("set temp_directory = ?", [str(file.parent / ".pubmed-parts" / "spill")])
         paths = ", ".join("'" + str(part).replace("'", "''") + "'" for part in parts)
+        names = json.dumps([part.stem for part in parts]).replace("'", "''")
         connection.execute(
             f"""
             copy (
@@ -243,7 +261,8 @@ def merge(parts: list[Path], file: Path) -> int:
                     and (m.file_number, m.version, m.position) = last_mentions.place
                 where not m.is_deleted
                 order by m.pmid
-            ) to '{str(temporary).replace("'", "''")}' (format parquet, compression zstd)
+            ) to '{str(temporary).replace("'", "''")}'
+            (format parquet, compression zstd, kv_metadata {{'{MADE_FROM}': '{names}'}})
             """
         )
     temporary.replace(file)

@@ -149,8 +149,11 @@ def convert_table(file: Path, dump: Dump, out: Path, part_rows: int, group_rows:
         )
     if unfinished.exists() and read_stamp(unfinished) != stamp:
         shutil.rmtree(unfinished)
-    unfinished.mkdir(exist_ok=True)
-    (unfinished / SOURCE_FILE).write_text(json.dumps(stamp, indent=1), encoding="utf-8")
+    if not unfinished.exists():
+        unfinished.mkdir()
+        writing = unfinished / f".{SOURCE_FILE}"
+        writing.write_text(json.dumps(stamp, indent=1), encoding="utf-8")
+        writing.rename(unfinished / SOURCE_FILE)
     for left in unfinished.glob(".part-*"):
         left.unlink()
     done = parts_of(unfinished)
@@ -189,8 +192,9 @@ def convert_table(file: Path, dump: Dump, out: Path, part_rows: int, group_rows:
     for copy in unfinished.glob(f"{MENDED}*"):
         copy.unlink()
     if not rows:
-        empty = unfinished / "part-0000000001.parquet"
-        pq.write_table(dump.schema.empty_table(), empty, **WRITE_OPTIONS)
+        writing = unfinished / ".part-0000000001.parquet"
+        pq.write_table(dump.schema.empty_table(), writing, **WRITE_OPTIONS)
+        writing.rename(unfinished / "part-0000000001.parquet")
     unfinished.rename(folder)
     mended = sum(count for name, count in problems.items() if name in REPAIRED)
     broken = sum(problems.values()) - mended

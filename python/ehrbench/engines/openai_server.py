@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import ipaddress
 import json
+import math
 import os
+import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 import requests
+import urllib3
 
 from ehrbench.engines.base import (
     CONSTRAINED,
@@ -25,9 +31,27 @@ from ehrbench.engines.base import (
     shared_length,
     too_long,
 )
-from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
+from ehrbench.errors import EhrbenchError, EngineUnavailable
+from ehrbench.text import visible
 
-TRIES = 4
+# Tries of one exchange: while connections break or the server fails, and while it asks to wait.
+TRIES, BUSY_TRIES = 4, 8
+# Waits between tries grow threefold up to the first; no try begins later than the second after
+# the first try. A server that asks to wait longer is not waited for.
+LONGEST_WAIT_S, PATIENCE_S = 60.0, 300.0
+CONNECT_S = 10.0
+# Requests in a row that end in a fault of the server: then it is gone, whatever it says.
+FAULTS_IN_A_ROW = 20
+LARGEST_REPLY = 64 * 2**20
+BUSY_CODES = (429, 503, 529)
+RETRIED_CODES = (408, 425, 500, 502, 504, 520, 521, 522, 523, 524)
+# What reading a reply of the wrong shape raises.
+MALFORMED = (
+    *(ValueError, KeyError, IndexError, TypeError, AttributeError),
+    *(OverflowError, RecursionError),
+)
+# A code or type that a server gives may stand in an error; anything longer may be a prompt.
+CODE = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 TOP_LOGPROBS = 20
 # Words with which servers say that a prompt does not fit; they have no common error code.
 TOO_LONG_WORDS = ("maximum context length", "context_length", "max_model_len", "too long")
@@ -48,8 +72,34 @@ class _Busy(Exception):
     """The server did not take the request: not this request's fault."""
 
 
+class _Dropped(Exception):
+    """No try gave a whole reply, yet the server answers others: this request's fault."""
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """A whole reply of a server."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> object:
+        """The body as JSON; one of MALFORMED when it is none."""
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        """The body as text, whatever its bytes."""
+        return self.body.decode("utf-8", "replace")
+
+
 class OpenAIEngine:
     """Completes requests over HTTP, `concurrency` at a time.
+
+    A try ends after `timeout_s`, however slowly the reply comes in. A busy, broken or unreachable
+    server is asked again after `backoff_s`, then three times as long, and so on; see TRIES and
+    PATIENCE_S for the bounds. `sleep` and `clock` (seconds) are for tests.
 
     The key comes from EHRBENCH_API_KEY or OPENAI_API_KEY. Proxies of the environment are not
     used for loopback, and redirects are never followed: a prompt goes where the endpoint says.
@@ -66,6 +116,8 @@ class OpenAIEngine:
         concurrency: int = 8,
         timeout_s: float = 600.0,
         backoff_s: float = 1.0,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
         **_: object,
     ):
         base = (endpoint or spec.endpoint).rstrip("/")
@@ -79,14 +131,15 @@ class OpenAIEngine:
         self.base = base if base.endswith("/v1") else f"{base}/v1"
         self.timeout_s, self.backoff_s = timeout_s, backoff_s
         self.concurrency = max(1, concurrency)
+        self._sleep, self._clock = sleep, clock
+        self._faults, self._guard = 0, threading.Lock()
         self._local = threading.local()
         self._letter_ids: dict[str, int | None] = {}
         self._pool = ThreadPoolExecutor(self.concurrency)
         entry = self._find_model()
         self.model_id = entry["id"]
         self.is_vllm = entry.get("owned_by") == "vllm"
-        served = entry.get("max_model_len") or spec.max_model_len
-        self.max_model_len = int(served)
+        self.max_model_len = _count(entry.get("max_model_len")) or spec.max_model_len
         self.version = self._version() if self.is_vllm else ""
         where = "this machine" if is_loopback(self.base) else "another machine"
         self.details = {
@@ -112,56 +165,133 @@ class OpenAIEngine:
                 session.headers["Authorization"] = f"Bearer {key}"
         return session
 
-    def _call(self, method: str, url: str, body: dict | None = None) -> requests.Response:
-        """One exchange with retries; raises _Busy, EngineUnavailable or requests.Timeout."""
-        reason, wait_s = "", self.backoff_s
-        for turn in range(TRIES):
-            if turn:
-                time.sleep(min(wait_s, 60.0))
-                wait_s *= 3
-            try:
-                reply = self._session().request(
-                    method, url, json=body, timeout=self.timeout_s, allow_redirects=False
-                )
-            except requests.Timeout:
+    def _exchange(self, method: str, url: str, body: dict | None) -> _Reply:
+        """One try, read to the end; raises requests.RequestException (Timeout when too slow)."""
+        ends, parts, size = self._clock() + self.timeout_s, [], 0
+        limits = (min(CONNECT_S, self.timeout_s), self.timeout_s)
+        try:
+            with self._session().request(
+                method, url, json=body, timeout=limits, allow_redirects=False, stream=True
+            ) as reply:
+                while part := reply.raw.read1(65536, decode_content=True):
+                    parts.append(part)
+                    size += len(part)
+                    if self._clock() > ends:
+                        raise requests.Timeout
+                    if size > LARGEST_REPLY:
+                        raise requests.exceptions.ContentDecodingError
+                if reply.status_code == 200 and not parts:
+                    # So end heads that are cut off before they say the length.
+                    raise requests.ConnectionError
+                return _Reply(reply.status_code, reply.headers, b"".join(parts))
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            # What may still come in on this connection is no reply to the next request.
+            self._session().close()
+            if isinstance(error, requests.RequestException):
                 raise
+            if isinstance(error, urllib3.exceptions.TimeoutError):
+                raise requests.Timeout from error
+            raise requests.ConnectionError(type(error).__name__) from error
+
+    def _call(self, method: str, url: str, body: dict | None = None) -> _Reply:
+        """One exchange with retries.
+
+        Raises _Busy, _Dropped, EngineUnavailable or requests.Timeout. A reply with a code of
+        RETRIED_CODES is given back when it still comes after all tries.
+        """
+        started, wait_s, faults, busy = self._clock(), self.backoff_s, 0, 0
+        while True:
+            reply, asked_s = None, 0.0
+            try:
+                reply = self._exchange(method, url, body)
             except requests.RequestException as error:
+                is_slow = isinstance(error, requests.Timeout)
+                if is_slow and not isinstance(error, requests.ConnectionError):
+                    self._count_fault("gives no answer in time")
+                    raise
                 reason = f"cannot be reached ({type(error).__name__})"
-                continue
-            if reply.status_code in (401, 403):
-                raise EngineUnavailable(
-                    f"server {self.base} refuses the key (HTTP {reply.status_code}): "
-                    "set EHRBENCH_API_KEY"
-                )
-            if 300 <= reply.status_code < 400 or reply.status_code in (404, 405):
-                raise EngineUnavailable(
-                    f"server {self.base} has no OpenAI API there "
-                    f"(HTTP {reply.status_code}): check --endpoint"
-                )
-            if reply.status_code in (429, 503):
-                reason = f"is too busy (HTTP {reply.status_code})"
-                wait_s = max(wait_s, _seconds(reply.headers.get("Retry-After")))
-                continue
+                faults += 1
+            else:
+                self._check_access(reply)
+                if reply.status_code in BUSY_CODES:
+                    reason = f"is too busy (HTTP {reply.status_code})"
+                    asked_s = _retry_after(reply.headers)
+                    busy += 1
+                elif reply.status_code in RETRIED_CODES:
+                    reason = f"fails (HTTP {reply.status_code})"
+                    faults += 1
+                else:
+                    self._faults = 0
+                    return reply
+            wait_now_s = max(min(wait_s, LONGEST_WAIT_S), asked_s)
+            is_last = faults >= TRIES or busy >= BUSY_TRIES
+            if is_last or self._clock() - started + wait_now_s > PATIENCE_S:
+                break
+            self._sleep(wait_now_s)
+            wait_s *= 3
+        if asked_s > PATIENCE_S:
+            reason += f" and asks to wait {asked_s:.0f} s"
+        if reply is not None and reply.status_code in RETRIED_CODES:
+            self._count_fault(reason)
             return reply
+        if reply is None and method == "POST" and self._is_there():
+            self._count_fault(reason)
+            raise _Dropped
         raise _Busy(f"server {self.base} {reason}; start it, or try again later")
+
+    def _check_access(self, reply: _Reply) -> None:
+        """Raise EngineUnavailable for what no other request would be spared either."""
+        code = reply.status_code
+        if code in (401, 403):
+            raise EngineUnavailable(
+                f"server {self.base} refuses the key (HTTP {code}): set EHRBENCH_API_KEY"
+            )
+        if 300 <= code < 400 or code in (404, 405):
+            raise EngineUnavailable(
+                f"server {self.base} has no OpenAI API there, or no longer the model "
+                f"(HTTP {code}): check --endpoint and what is served"
+            )
+
+    def _is_there(self) -> bool:
+        """Whether the server still lists its models, asked twice at most."""
+        for _ in range(2):
+            with contextlib.suppress(requests.RequestException):
+                return self._exchange("GET", f"{self.base}/models", None).status_code == 200
+        return False
+
+    def _count_fault(self, reason: str) -> None:
+        """Count one more request without an answer; _Busy when there are too many in a row."""
+        with self._guard:
+            self._faults += 1
+            too_many = self._faults >= FAULTS_IN_A_ROW
+        if too_many:
+            raise _Busy(
+                f"server {self.base} {reason}, {FAULTS_IN_A_ROW} requests in a row; start it, or "
+                "try again later"
+            )
 
     def _find_model(self) -> dict:
         try:
-            reply = self._call("GET", f"{self.base}/models")
-            entries = reply.json()["data"]
-        except (_Busy, requests.Timeout) as error:
-            raise EngineUnavailable(one_line(error)) from error
-        except (ValueError, KeyError, TypeError) as error:
+            listed = self._call("GET", f"{self.base}/models").json()["data"]
+            entries = [entry for entry in listed if isinstance(entry.get("id"), str)]
+        except _Busy as error:
+            raise EngineUnavailable(str(error)) from error
+        except requests.Timeout as error:
+            raise EngineUnavailable(
+                f"server {self.base} gives no answer within {self.timeout_s:g} s; start it, or "
+                "try again later"
+            ) from error
+        except MALFORMED as error:
             raise EngineUnavailable(
                 f"server {self.base} lists no models: check --endpoint"
             ) from error
         wanted = {self.spec.model, self.spec.weights} - {""}
         wanted |= {name.rsplit("/", 1)[-1] for name in wanted}
         for entry in entries:
-            served = str(entry.get("id", ""))
+            served = entry["id"]
             if served in wanted or served.rstrip("/").rsplit("/", 1)[-1] in wanted:
                 return entry
-        found = ", ".join(str(entry.get("id")) for entry in entries[:5]) or "nothing"
+        found = ", ".join(visible(entry["id"])[:60] for entry in entries[:5]) or "nothing"
         raise EngineUnavailable(
             f"server {self.base} serves {found}, not {self.spec.model}: "
             f"start it with --served-model-name {self.spec.model}"
@@ -170,8 +300,8 @@ class OpenAIEngine:
     def _version(self) -> str:
         try:
             reply = self._call("GET", self.base.removesuffix("/v1") + "/version")
-            return str(reply.json().get("version", ""))
-        except (EngineUnavailable, _Busy, requests.RequestException, ValueError):
+            return visible(str(reply.json().get("version", "")))[:60]
+        except (EngineUnavailable, _Busy, requests.RequestException, *MALFORMED):
             return ""
 
     # --------------------------------------------------------------------------- requests
@@ -206,6 +336,10 @@ class OpenAIEngine:
             return self._chat(request)
         except requests.Timeout:
             return failed(f"timeout: no answer within {self.timeout_s:g} s")
+        except _Dropped:
+            return failed("dropped: no try gave a whole reply, though the server is there")
+        except MALFORMED:
+            return failed("bad_response: the answer is not what this API gives")
 
     def _chat(self, request: Request) -> Completion:
         """One answer of the chat API."""
@@ -217,18 +351,24 @@ class OpenAIEngine:
         try:
             payload = reply.json()
             choice = payload["choices"][0]
-            text = choice["message"].get("content") or ""
+            text = choice["message"].get("content")
             usage = payload.get("usage") or {}
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            fields = {
+                "prompt_tokens": _count(usage.get("prompt_tokens")),
+                "completion_tokens": _count(usage.get("completion_tokens")),
+                "latency_ms": elapsed,
+            }
+        except MALFORMED:
             return failed("bad_response: the answer is not a chat completion")
         reason = choice.get("finish_reason") or "stop"
-        fields = {
-            "prompt_tokens": usage.get("prompt_tokens"),
-            "completion_tokens": usage.get("completion_tokens"),
-            "latency_ms": elapsed,
-        }
         if reason not in ("stop", "length"):
-            return failed(f"{reason}: the server ended the answer", **fields)
+            why = _code(reason) or "bad_response"
+            return failed(f"{why}: the server ended the answer", **fields)
+        if text is None and fields["completion_tokens"]:
+            # The model spent its tokens on what the server keeps apart, as a chain of thought.
+            text = ""
+        if not isinstance(text, str):
+            return failed("bad_response: the answer has no text", **fields)
         if request.mode in LETTERED:
             return self._letter(request, choice, text, reason, fields)
         return Completion(text=text, finish_reason=reason, **fields)
@@ -244,7 +384,7 @@ class OpenAIEngine:
                 text=best or text, finish_reason="stop", option_logprobs=logprobs, **fields
             )
         if not self.is_vllm:
-            with contextlib.suppress(ValueError, KeyError, TypeError):
+            with contextlib.suppress(*MALFORMED):
                 text = json.loads(text)["answer"]
         letter = text.strip() if isinstance(text, str) else ""
         if letter not in request.letters:
@@ -299,7 +439,7 @@ class OpenAIEngine:
                 letter: _scores(prompt, tokens, choice["prompt_logprobs"])
                 for (letter, tokens), choice in zip(whole.items(), choices, strict=True)
             }
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except MALFORMED:
             return failed(
                 "bad_request: the server gives no prompt_logprobs", prompt_tokens=len(prompt)
             )
@@ -310,29 +450,32 @@ class OpenAIEngine:
         url = self.base.removesuffix("/v1") + "/tokenize"
         try:
             reply = self._call("POST", url, {"model": self.model_id, **asked})
-            return reply.json().get("tokens") or []
-        except (EngineUnavailable, ValueError, AttributeError):
+            tokens = reply.json().get("tokens")
+        except (EngineUnavailable, *MALFORMED):
             return []
+        is_list = isinstance(tokens, list) and all(type(token) is int for token in tokens)
+        return tokens if is_list else []
 
     def _text(self, tokens: list[int]) -> str:
         """Text of token ids, special ones included; empty when the server does not say."""
         url = self.base.removesuffix("/v1") + "/detokenize"
         try:
             reply = self._call("POST", url, {"model": self.model_id, "tokens": tokens})
-            return reply.json().get("prompt") or ""
-        except (EngineUnavailable, ValueError, AttributeError):
+            text = reply.json().get("prompt")
+        except (EngineUnavailable, *MALFORMED):
             return ""
+        return text if isinstance(text, str) else ""
 
     def _template(self) -> dict:
         """What the chat template is given on a vLLM server."""
         return {"chat_template_kwargs": {"enable_thinking": self.spec.thinking}}
 
-    def _refused(self, request: Request, reply: requests.Response) -> Completion:
+    def _refused(self, request: Request, reply: _Reply) -> Completion:
         text = reply.text.lower()
         if reply.status_code in (400, 413, 422) and any(word in text for word in TOO_LONG_WORDS):
             prompt = []
             if self.is_vllm:
-                with contextlib.suppress(_Busy, requests.Timeout):
+                with contextlib.suppress(_Busy, _Dropped, requests.Timeout):
                     prompt = self._tokens(messages=request.messages, **self._template())
             return failed(
                 f"too_long: the server refuses prompt + {request.max_tokens} tokens to generate"
@@ -342,10 +485,10 @@ class OpenAIEngine:
         # The server's message may repeat the prompt: keep its code and type only.
         try:
             error = reply.json().get("error") or {}
-            kind = f"{error.get('type') or ''} {error.get('code') or ''}".strip()
-        except (ValueError, AttributeError):
+            kind = f"{_code(error.get('type'))} {_code(error.get('code'))}".strip()
+        except MALFORMED:
             kind = ""
-        return failed(f"http_{reply.status_code}: {kind or 'refused'}"[:120])
+        return failed(f"http_{reply.status_code}: {kind or 'refused'}")
 
     def body(self, request: Request) -> dict:
         """The JSON body of a request."""
@@ -383,7 +526,7 @@ class OpenAIEngine:
         if letter not in self._letter_ids:
             try:
                 tokens = self._tokens(prompt=letter, add_special_tokens=False)
-            except requests.Timeout:
+            except (_Dropped, requests.Timeout):
                 tokens = []
             self._letter_ids[letter] = tokens[0] if len(tokens) == 1 else None
         return self._letter_ids[letter]
@@ -393,11 +536,30 @@ class OpenAIEngine:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _seconds(text: str | None) -> float:
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds that a server asks to wait: a number, or a date against its own; 0 without any."""
+    text = headers.get("Retry-After") or ""
     try:
-        return float(text or 0)
-    except ValueError:
+        if not re.search("[A-Za-z]{3}", text):
+            seconds = float(text or 0)
+        else:
+            told = headers.get("Date")
+            now = parsedate_to_datetime(told) if told else datetime.datetime.now(datetime.UTC)
+            seconds = (parsedate_to_datetime(text) - now).total_seconds()
+    except (ValueError, TypeError, OverflowError):
         return 0.0
+    return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
+
+
+def _count(value: object) -> int | None:
+    """A number of tokens as the store can hold it; None for anything else."""
+    return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _code(value: object) -> str:
+    """A code that a server gives, as an error may show it; empty for anything else."""
+    text = str(value) if isinstance(value, str | int) else ""
+    return text if CODE.fullmatch(text) else ""
 
 
 def _schema_format(name: str, schema: dict | None) -> dict:
@@ -421,13 +583,18 @@ def _letter_logprobs(choice: dict, letters: list[str]) -> dict[str, float]:
     try:
         first = choice["logprobs"]["content"][0]
         listed = [first, *(first.get("top_logprobs") or [])]
-    except (KeyError, IndexError, TypeError):
+        given = [
+            (entry["token"], float(entry["logprob"]))
+            for entry in listed
+            if entry.get("token") in letters and isinstance(entry.get("logprob"), int | float)
+        ]
+    except MALFORMED:
         return {}
     found: dict[str, float] = {}
-    for entry in listed:
-        token = entry.get("token")
-        if token in letters and isinstance(entry.get("logprob"), int | float):
-            value = round(float(entry["logprob"]), 6)
+    for token, value in given:
+        # JSON has no NaN and no infinity, and a log-probability is neither.
+        if math.isfinite(value):
+            value = round(value, 6)
             found[token] = max(value, found.get(token, value))
     return dict(sorted(found.items()))
 

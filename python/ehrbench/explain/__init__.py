@@ -139,4 +139,4 @@ def open_database(database: Path, target: str, allow_credentialed: bool) -> Read
 
 def as_json(found: object) -> str:
     """JSON in ASCII: no character of the data reaches a terminal as it stands."""
-    return json.dumps(found, ensure_ascii=True, indent=2)
+    return json.dumps(found, ensure_ascii=True, indent=2).replace("\x7f", "\\u007f")

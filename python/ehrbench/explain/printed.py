@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.text import Text
 
 from ehrbench.explain import Row
-from ehrbench.text import visible
+from ehrbench.text import cut, visible
 
 WIDTH_IN_FILE = 100
 WIDEST, NARROWEST = 120, 60
-# Labels of one kind of distractor that are listed; JSON has all.
+# Labels of one kind of distractor that are listed, and characters of a text; JSON has all.
 MOST_LISTED = 12
+MOST_SHOWN = 4_000
 TONES = {
     **dict.fromkeys(("accepted", "pass", "released"), "green"),
     **dict.fromkeys(("rejected", "fail", "held back"), "red"),
@@ -74,8 +75,8 @@ def console() -> Console:
 
 
 def flat(value: object) -> str:
-    """A value of the data on one line, with every hidden character visible."""
-    text = visible("–" if value is None else str(value))
+    """A value of the data on one line, cut where it is long, every hidden character visible."""
+    text = visible("–" if value is None else cut(str(value), MOST_SHOWN))
     return text.replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 

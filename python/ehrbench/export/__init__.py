@@ -20,6 +20,7 @@ from ehrbench.errors import EhrbenchError
 from ehrbench.export.items import COLUMNS, Column, JsonLines, Parquet, Release, Row, columns
 from ehrbench.folders import replace_folder
 from ehrbench.progress import Progress
+from ehrbench.text import visible
 
 # Harnesses score, so they need the answers.
 HARNESSES = ("lm-eval", "inspect-ai")
@@ -142,9 +143,9 @@ def environment() -> jinja2.Environment:
 
 
 def cell(value: object) -> str:
-    """A value as a cell of a Markdown table."""
-    text = "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-    return text.replace("|", "\\|").replace("\n", " ")
+    """A value as a cell of a Markdown table, in which HTML is no HTML."""
+    text = "" if value is None else f"{value:,}" if isinstance(value, int) else visible(str(value))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("\n", " ")
 
 
 def points(share: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from ehrbench import built, canary
 from ehrbench.errors import EhrbenchError
+from ehrbench.text import json_text
 
 Row = dict[str, object]
 
@@ -158,7 +158,7 @@ class JsonLines:
         """Add items."""
         for row in rows:
             item = {**{name: row[name] for name in self.names}, "canary": self._canary}
-            self._out.write(json.dumps(item, ensure_ascii=False) + "\n")
+            self._out.write(json_text(item) + "\n")
 
     def close(self) -> None:
         """Finish the file."""

@@ -17,8 +17,8 @@ from pathlib import Path
 from ehrbench.progress import Progress
 from ehrbench.report import words
 from ehrbench.report.data import Data, Row
-from ehrbench.report.text import cut, script
-from ehrbench.text import visible
+from ehrbench.report.text import script
+from ehrbench.text import cut, visible
 
 TRIPLES_A_CHUNK = 200
 CLAIMS_A_CHUNK = 200
@@ -112,7 +112,7 @@ class Triples:
         self.verdicts = by_place(rows("explorer_verdicts"))
         self.checks = by_place(rows("explorer_checks"))
         self.roles = by_place(rows("explorer_roles"))
-        self.proposals = by_place(rows("explorer_proposals"))
+        self.proposals = by_place(rows("explorer_proposals", most=MOST_TEXT))
         self.claims_of = by_place(rows("explorer_triple_claims"))
         self.conflicts = by_place(rows("explorer_conflicts"))
         self.events = {row["event_key"]: row for row in rows("explorer_events")}
@@ -238,7 +238,10 @@ class Triples:
                         for one in self.verdicts(place)
                     ],
                     "p": [
-                        [texts(one["generator"]), texts(cut(one["why"], MOST_TEXT) or "")]
+                        [
+                            texts(one["generator"]),
+                            texts(cut(one["why"], MOST_TEXT, one["why_length"]) or ""),
+                        ]
                         for one in self.proposals(place)
                     ],
                     "c": [number_of[one["claim_key"]] for one in self.claims_of(place)],
@@ -326,7 +329,7 @@ class Items:
         self.rows = rows("explorer_items")
         self.options = by_place(rows("explorer_options"))
         self.findings = by_place(rows("explorer_findings"))
-        self.answers = by_place(rows("explorer_answers"))
+        self.answers = by_place(rows("explorer_answers", most=MOST_TEXT))
         self.considered = grouped(rows("explorer_distractors"), "template_key")
 
     def write(self, n_all: int, progress: Progress) -> None:
@@ -409,7 +412,7 @@ class Items:
                             *(one["mode"], one["arm"], one["repetition"]),
                             *(one["parsed_letter"], one["parse_status"], one["correct"]),
                             *(one["match_level"], one["stated_confidence"]),
-                            texts(cut(one["raw_completion"], MOST_TEXT)),
+                            texts(cut(one["reply"], MOST_TEXT, one["reply_length"])),
                         ]
                         for one in self.answers(place)
                     ],

@@ -12,13 +12,6 @@ def in_plot(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def cut(text: str | None, limit: int) -> str | None:
-    """At most `limit` characters; what is cut off is said."""
-    if text is None or len(text) <= limit:
-        return text
-    return f"{text[:limit]} … ({len(text) - limit:,} characters more)"
-
-
 def script(call: str, *values: object) -> str:
     """One JavaScript call whose arguments are data: ASCII only, and no `</` or `<!`."""
     texts = (

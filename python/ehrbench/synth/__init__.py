@@ -28,6 +28,7 @@ REGIMES = ("clean", "noisy")
 MAX_PATIENTS = 2_000_000
 DEFAULT_PATIENTS = 200
 DEFAULT_SEED = 20260530
+MANIFEST = "MANIFEST.json"
 
 __all__ = ["DEFAULT_PATIENTS", "DEFAULT_SEED", "MAX_PATIENTS", "REGIMES", "n_made", "write"]
 
@@ -155,6 +156,8 @@ def write(
     rows = facts.statements(loaded, seed)
     said = rows if regime == "clean" else noise.noisy(loaded, seed, rows)
     raw, truth = out / "raw", out / "truth"
+    # It says that all is there, so it goes first and comes last.
+    (out / MANIFEST).unlink(missing_ok=True)
     counts = {f"raw/{name}": count for name, count in kb.write(loaded, said, seed, raw).items()}
     counts.update(_write_truth(loaded, rows, seed, truth))
     persons, written = _write_patients(loaded, seed, patients, raw, truth, made)
@@ -170,5 +173,7 @@ def write(
         "sources": {source: {"patients": count} for source, count in persons.items()},
     }
     text = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
-    (out / "MANIFEST.json").write_text(text, encoding="utf-8")
+    part = out / f".ehrbench-part-{MANIFEST}"
+    part.write_text(text, encoding="utf-8")
+    part.replace(out / MANIFEST)
     return manifest

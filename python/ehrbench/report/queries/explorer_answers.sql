@@ -10,7 +10,9 @@ select
     coalesce(scores.correct, open_scores.rc_gold) as correct,
     open_scores.match_level,
     responses.stated_confidence,
-    responses.raw_completion
+    -- No more than is shown: a reply may have a million characters.
+    left(responses.raw_completion, $most) as reply,
+    length(responses.raw_completion) as reply_length
 from chosen_items as chosen
 inner join fct_responses as responses
     on chosen.item_id = responses.item_id

@@ -1,0 +1,64 @@
+"""What the knowledge-base checks of many claims cost beside one scan of the predications.
+
+Numerator: the portable models from the predications to fct_triple_checks (edges, claims,
+checks) on claims that the benchmark makes from the cohort's events. Denominator: reading every
+column that they use from the same Parquet file.
+"""
+
+from __future__ import annotations
+
+import claims
+import common
+
+EDGES = ("int_predications_parsed", "int_predications_cleaned", "int_edges")
+GOAL, EDGES_GOAL_S = 1.5, 60
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = common.parser(__doc__, share=0.01)
+    parser.add_argument("--claims", type=int, default=100_000, help="distinct claims (%(default)s)")
+    asked = parser.parse_args(arguments)
+    report = common.Report("checks", asked)
+    with common.work_folder(asked) as folder:
+        project = common.Project.of(asked, folder / "b.duckdb", common.raw_files(asked, folder))
+        common.say("building once, up to the checks")
+        nodes = claims.build(project)
+        taken: list[dict[str, common.Spent]] = []
+        scans: list[common.Spent] = []
+        with project.connect() as connection:
+            n = claims.make_triples(connection, asked.claims)
+            file = claims.as_parquet(connection, folder)
+            common.say(f"{n} claims")
+            for number in range(asked.repeats):
+                common.say(f"run {number + 1} of {asked.repeats}")
+                scans.append(
+                    common.spent(lambda: connection.execute(claims.scan(file)).fetchall())
+                )
+                taken.append(common.make(connection, nodes))
+            report.notes["rows"] = {
+                node.name: common.rows(connection, node.relation) for node in nodes
+            }
+            report.notes["predications"] = common.rows(connection, "stg_semmeddb__predications")
+            report.notes["claims"] = common.rows(connection, "int_claims")
+            report.notes["status"] = connection.execute(
+                "select check_name, status, count(*) from fct_triple_checks "
+                "group by all order by all"
+            ).fetchall()
+    others = [node.name for node in nodes if node.name not in EDGES]
+    runs = list(zip(taken, scans, strict=True))
+    report.add(
+        "CPU: edges, claims and checks / scan",
+        (common.total(one).cpu / scan.cpu for one, scan in runs),
+        goal=GOAL,
+    )
+    report.add("CPU: edges / scan", (common.total(one, EDGES).cpu / s.cpu for one, s in runs))
+    report.add("CPU: checks / scan", (common.total(one, others).cpu / s.cpu for one, s in runs))
+    report.add("edges", (common.total(one, EDGES).wall for one in taken), "s", goal=EDGES_GOAL_S)
+    report.add("CPU of the scan", (scan.cpu for scan in scans), "s")
+    for name in sorted(taken[0], key=lambda name: -taken[0][name].cpu)[:8]:
+        report.add(f"  CPU of {name}", (one[name].cpu for one in taken), "s")
+    report.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+select '1,"C8999998","Disease"' as line

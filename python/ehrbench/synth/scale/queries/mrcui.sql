@@ -1,0 +1,1 @@
+select 'C8999999|2020AA|DEL|||||' as line
