@@ -19,8 +19,11 @@ STARTS = (
 )
 END = "fct_triple_checks"
 # Scanned by the checks; all that the models read of a predication.
-TEXTS = ("pmid", "predicate", "subject_cui", "object_cui")
-NUMBERS = ("predication_id", "sentence_id", "subject_novelty", "object_novelty", "source_row")
+TEXTS = ("pmid", "predicate_name", "subject_cui", "object_cui")
+NUMBERS = (
+    *("predication_id", "sentence_id", "subject_cui_id", "object_cui_id"),
+    *("subject_novelty", "object_novelty", "source_row"),
+)
 
 TRIPLES = """
 create or replace table bench_lists as

@@ -61,10 +61,6 @@ def in_polars(folder: Path, predications: str):
             text.str.slice(1).cast(pl.Int32, strict=False)
         )
 
-    def first_cui(column: str) -> pl.Expr:
-        pieces = pl.col(column).str.split("|")
-        return pl.coalesce(cui(pieces.list.get(n, null_on_oob=True)) for n in range(3))
-
     retired = read["int_retired_cuis"].select("cui_id", "replacement_cui_id")
     generic = read["stg_semmeddb__generic_concepts"].select(cui(pl.col("cui")).alias("cui_id"))
     generic = generic.drop_nulls().unique()
@@ -75,7 +71,7 @@ def in_polars(folder: Path, predications: str):
 
     kept = pl.scan_parquet(predications).filter(
         pl.all_horizontal(
-            pl.col("predication_id", "sentence_id", "pmid", "predicate").is_not_null()
+            pl.col("predication_id", "sentence_id", "pmid", "predicate_name").is_not_null()
         )
         & (pl.col("subject_novelty").is_null() | (pl.col("subject_novelty") != 0))
         & (pl.col("object_novelty").is_null() | (pl.col("object_novelty") != 0))
@@ -83,10 +79,9 @@ def in_polars(folder: Path, predications: str):
     kept = kept.select(
         "pmid",
         "source_row",
-        pl.col("predicate").str.split("(").list.get(0).str.strip_chars(" ").str.to_uppercase()
-        .alias("named"),
-        first_cui("subject_cui").alias("s"),
-        first_cui("object_cui").alias("o"),
+        pl.col("predicate_name").alias("named"),
+        pl.col("subject_cui_id").alias("s"),
+        pl.col("object_cui_id").alias("o"),
     )
     for end in ("s", "o"):
         kept = kept.join(retired, left_on=end, right_on="cui_id", how="left")

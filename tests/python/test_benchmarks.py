@@ -69,6 +69,13 @@ def test_models_that_benchmarks_name_exist():
     assert unknown_names("select * from int_edges_of_yore", known) == ["int_edges_of_yore"]
 
 
+def test_the_scan_reads_columns_that_are_staged(load):
+    claims = load("claims")
+    model = ROOT / "models/staging/semmeddb/stg_semmeddb__predications.sql"
+    staged = re.findall(r"(\w+),?$", model.read_text(encoding="utf-8"), re.M)
+    assert sorted({*claims.TEXTS, *claims.NUMBERS} - set(staged)) == []
+
+
 def test_ways_between_models(load):
     def model(parents, *tags):
         return {
