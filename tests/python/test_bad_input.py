@@ -572,3 +572,13 @@ def test_every_set_aside_row_is_in_the_quarantine(tmp_path, full_project):
     n_predications = sum(n for (table, _), n in counted.items() if table == "semmeddb.predication")
     assert n_predications >= apart["semmeddb.predication"]
     print(f"{sum(wanted.values())} rows in the quarantine, {len(counted)} counts")
+
+
+def test_whoever_takes_the_first_line_reads_with_one_thread():
+    """Without an order of rows two threads race for it, and only in files of several buffers."""
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "macros").glob("*.sql")]
+    reading = re.compile(r"read_csv\(.*?(?:run_query|$)", re.S)
+    parts = [part for text in texts for part in reading.findall(text)]
+    taken = [part for part in parts if re.search(r"limit 1\b", part)]
+    assert taken
+    assert all("parallel = false" in part.split("limit 1")[0] for part in taken)
