@@ -1,5 +1,6 @@
 -- One row per pool with the way its distractors are found: in blocks where they hold enough of its
--- templates, by the weighted draw in a pool too small or too sparse for that.
+-- templates, by the weighted draw in a pool too small or too sparse for that. A large pool is never
+-- drawn by weights: there what a concept's own templates leave open is found out.
 with
 
 matchable as (
@@ -34,6 +35,7 @@ decided as (
         cast(n_templates as integer) as n_templates,
         cast(n_in_blocks as integer) as n_in_blocks,
         case
+            when n_templates >= {{ var('blocks_only_from') }} then 'blocks'
             when n_in_blocks >= n_templates * {{ var('block_min_share') }} and n_in_blocks > 0
                 then 'blocks'
             else 'weighted'
