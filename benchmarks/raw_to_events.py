@@ -21,6 +21,7 @@ STARTS = (
     "mimic_iv.emar",
 )
 ENDS = ("fct_visit_events", "brg_event_concepts")
+READERS = ("read_csv(", "read_parquet(")
 GOAL = 2.0
 
 
@@ -31,17 +32,11 @@ def reader(sql: str) -> str | None:
     """
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     raw = next(cte for cte in tree.find_all(exp.CTE) if cte.alias.startswith("raw_"))
-    read = raw.this.find(exp.Subquery) or raw.this
-    files = read.sql(dialect="duckdb")
-    if "read_csv" not in files.lower() and "read_parquet" not in files.lower():
+    calls = (call.sql(dialect="duckdb") for call in raw.find_all(exp.Func))
+    files = next((call for call in calls if call.lower().startswith(READERS)), None)
+    if files is None:
         return None
-    columns = [
-        column.alias_or_name
-        for column in next(read.find_all(exp.Select)).expressions
-        if isinstance(column.unalias(), exp.Column)
-    ]
-    sums = ", ".join(f"sum(strlen({name}))" for name in columns)
-    return f"select count(*), {sums} from {files}"
+    return f"select count(*), sum(strlen(columns(* exclude (_path)))) from {files}"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,8 +4,8 @@
 nullif(concat_ws(', '
     {%- for column, data_type in types.items() %},
             case
-                when trim({{ column }}) <> '' and try_cast({{ column }} as {{ data_type }}) is null
-                    then '{{ column }}'
+                when try_cast({{ column }} as {{ data_type }}) is not null then null
+                when trim({{ column }}) <> '' then '{{ column }}'
             end
     {%- endfor %}
         ), '')

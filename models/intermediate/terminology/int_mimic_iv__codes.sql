@@ -68,10 +68,11 @@ merged as (
         min(label) as label,
         bool_or(is_coded) as is_coded,
     from codes
-    where
-        code_system is not null
-        and normalized_code is not null
     group by all
+    -- a `where` would be moved down and normalise every row instead of every code
+    having
+        count(code_system) > 0
+        and count(normalized_code) > 0
 
 )
 

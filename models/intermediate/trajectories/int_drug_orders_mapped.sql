@@ -26,16 +26,24 @@ routine_drugs as (
 
 ),
 
-orders as (
+distinct_orders as (
 
     select distinct
         source_code as drug_text,
         ndc,
-        route,
-        {{ normalize_ndc('ndc') }} as normalized_ndc
+        route
     from events
     where event_type = 'medication'
         and set_aside_reason is null
+
+),
+
+orders as (
+
+    select
+        *,
+        {{ normalize_ndc('ndc') }} as normalized_ndc
+    from distinct_orders
 
 ),
 

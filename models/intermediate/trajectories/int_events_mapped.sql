@@ -1,4 +1,7 @@
+{{ config(materialized='view') }}
+
 -- The placed rows with their final code, label and flags. Non-drugs leave here, with a reason.
+-- An order takes all of these from int_drug_orders_mapped, a code from the terminology.
 with
 
 events as (
@@ -38,79 +41,52 @@ code_concepts as (
         on code_concepts.cui_id = concepts.cui_id
     where code_concepts.rank = 1
 
-),
-
-coded_events as (
-
-    select
-        events.source,
-        events.visit_key,
-        events.event_type,
-        events.code_system,
-        events.source_code,
-        events.normalized_code,
-        coalesce(
-            events.source_label, code_titles.title, code_concepts.name, events.normalized_code
-        ) as label,
-        events.first_at,
-        events.seq_num,
-        events.n_source_rows,
-        coalesce(code_flags.is_status_code, false) as is_status_code,
-        false as is_routine,
-        coalesce(code_titles.is_residual_title, false) as is_residual_title,
-        coalesce(code_flags.is_hindsight, false) as is_hindsight,
-        code_concepts.procedure_role,
-        false as is_combination,
-        cast(null as integer) as drug_cui_id,
-        cast(null as varchar) as drug_mapping_method,
-        cast(null as varchar) as drug_unmapped_reason,
-        events.set_aside_reason
-    from events
-    left join code_flags
-        on events.code_system = code_flags.code_system
-        and events.normalized_code = code_flags.normalized_code
-    left join code_titles
-        on events.code_system = code_titles.code_system
-        and events.normalized_code = code_titles.normalized_code
-    left join code_concepts
-        on events.code_system = code_concepts.code_system
-        and events.normalized_code = code_concepts.normalized_code
-    where events.event_type in ('diagnosis', 'procedure')
-
-),
-
-medication_events as (
-
-    select
-        events.source,
-        events.visit_key,
-        events.event_type,
-        coalesce(drug_orders.code_system, events.code_system) as code_system,
-        events.source_code,
-        drug_orders.normalized_code,
-        drug_orders.label,
-        events.first_at,
-        events.seq_num,
-        events.n_source_rows,
-        false as is_status_code,
-        drug_orders.is_routine,
-        false as is_residual_title,
-        false as is_hindsight,
-        cast(null as varchar) as procedure_role,
-        drug_orders.is_combination,
-        drug_orders.cui_id as drug_cui_id,
-        drug_orders.mapping_method as drug_mapping_method,
-        drug_orders.unmapped_reason as drug_unmapped_reason,
-        coalesce(events.set_aside_reason, drug_orders.set_aside_reason) as set_aside_reason
-    from events
-    left join drug_orders
-        on events.source_code = drug_orders.drug_text
-        and events.ndc is not distinct from drug_orders.ndc
-        and events.route is not distinct from drug_orders.route
-    where events.event_type = 'medication'
-
 )
 
-select * from coded_events
-union all
-select * from medication_events
+select
+    events.source,
+    events.visit_key,
+    events.event_type,
+    coalesce(drug_orders.code_system, events.code_system) as code_system,
+    events.source_code,
+    coalesce(drug_orders.normalized_code, events.normalized_code) as normalized_code,
+    coalesce(
+        drug_orders.label,
+        events.source_label,
+        code_titles.title,
+        code_concepts.name,
+        events.normalized_code
+    ) as label,
+    events.first_at,
+    events.seq_num,
+    events.n_source_rows,
+    coalesce(code_flags.is_status_code, false) as is_status_code,
+    case when events.event_type = 'medication' then drug_orders.is_routine else false end
+        as is_routine,
+    coalesce(code_titles.is_residual_title, false) as is_residual_title,
+    coalesce(code_flags.is_hindsight, false) as is_hindsight,
+    code_concepts.procedure_role,
+    case when events.event_type = 'medication' then drug_orders.is_combination else false end
+        as is_combination,
+    drug_orders.cui_id as drug_cui_id,
+    drug_orders.mapping_method as drug_mapping_method,
+    drug_orders.unmapped_reason as drug_unmapped_reason,
+    coalesce(events.set_aside_reason, drug_orders.set_aside_reason) as set_aside_reason
+from events
+left join drug_orders
+    on events.event_type = 'medication'
+    and events.source_code = drug_orders.drug_text
+    and events.ndc is not distinct from drug_orders.ndc
+    and events.route is not distinct from drug_orders.route
+left join code_flags
+    on events.event_type <> 'medication'
+    and events.code_system = code_flags.code_system
+    and events.normalized_code = code_flags.normalized_code
+left join code_titles
+    on events.event_type <> 'medication'
+    and events.code_system = code_titles.code_system
+    and events.normalized_code = code_titles.normalized_code
+left join code_concepts
+    on events.event_type <> 'medication'
+    and events.code_system = code_concepts.code_system
+    and events.normalized_code = code_concepts.normalized_code

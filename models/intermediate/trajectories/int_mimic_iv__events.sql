@@ -1,76 +1,124 @@
 -- Source events of MIMIC-IV, one row per admission x event type x code (drug text x NDC x route).
--- Aggregated before anything is joined: 20 M orders shrink to what differs.
+-- Aggregated before anything is joined: 20 M orders shrink to what differs. Keys are judged before
+-- that, where a text stands once per block, and a code is normalised once and not once per row.
 with
+
+{%- set key_reason %}
+        case
+            when is_torn_line then 'torn_line'
+            {{- mimic_key_reasons({'subject_id': 'subject_id', 'hadm_id': 'hadm_id'}) }}
+        end
+{%- endset %}
 
 diagnoses as (
 
-    select * from {{ ref('stg_mimic_iv__diagnoses_icd') }}
+    -- Diagnoses are coded at discharge, so they have no time of their own.
+    select
+        'diagnosis' as event_type,
+        subject_id,
+        hadm_id,
+        icd_version,
+        icd_code,
+        seq_num,
+        cast(null as timestamp) as chartdate,
+        {{- key_reason }} as key_reason
+    from {{ ref('stg_mimic_iv__diagnoses_icd') }}
 
 ),
 
 procedures as (
 
-    select * from {{ ref('stg_mimic_iv__procedures_icd') }}
-
-),
-
-prescriptions as (
-
-    select * from {{ ref('stg_mimic_iv__prescriptions') }}
-
-),
-
-diagnosis_titles as (
-
     select
-        {{ icd_code_system('icd_version', 'diagnosis') }} as code_system,
-        {{ normalize_icd('icd_code', 'icd_version', 'diagnosis') }} as normalized_code,
-        min(long_title) as long_title
-    from {{ ref('stg_mimic_iv__d_icd_diagnoses') }}
-    group by 1, 2
+        'procedure' as event_type,
+        subject_id,
+        hadm_id,
+        icd_version,
+        icd_code,
+        cast(null as integer) as seq_num,
+        chartdate,
+        {{- key_reason }} as key_reason
+    from {{ ref('stg_mimic_iv__procedures_icd') }}
 
 ),
 
-procedure_titles as (
-
-    select
-        {{ icd_code_system('icd_version', 'procedure') }} as code_system,
-        {{ normalize_icd('icd_code', 'icd_version', 'procedure') }} as normalized_code,
-        min(long_title) as long_title
-    from {{ ref('stg_mimic_iv__d_icd_procedures') }}
-    group by 1, 2
-
-),
-
-diagnoses_aggregated as (
+orders as (
 
     select
         subject_id,
         hadm_id,
-        {{ icd_code_system('icd_version', 'diagnosis') }} as code_system,
+        nullif(trim(drug), '') as drug_text,
+        ndc,
+        route,
+        starttime,
+        {{- key_reason }} as key_reason
+    from {{ ref('stg_mimic_iv__prescriptions') }}
+
+),
+
+-- The dictionary's key is (code, version): 493 codes exist in both with another meaning.
+titles as (
+
+    {%- for event_type, dictionary in [('diagnosis', 'd_icd_diagnoses'),
+        ('procedure', 'd_icd_procedures')] %}
+    select
+        {{ icd_code_system('icd_version', event_type) }} as code_system,
+        {{ normalize_icd('icd_code', 'icd_version', event_type) }} as normalized_code,
+        min(long_title) as long_title
+    from {{ ref('stg_mimic_iv__' ~ dictionary) }}
+    group by 1, 2
+    {{- '\n    union all' if not loop.last }}
+    {%- endfor %}
+
+),
+
+codes as (
+
+    {%- for event_type, coded in [('diagnosis', 'diagnoses_icd'),
+        ('procedure', 'procedures_icd')] %}
+    select
+        '{{ event_type }}' as event_type,
+        icd_version,
         icd_code,
-        {{ normalize_icd('icd_code', 'icd_version', 'diagnosis') }} as normalized_code,
-        is_torn_line,
+        {{ icd_code_system('icd_version', event_type) }} as code_system,
+        {{ normalize_icd('icd_code', 'icd_version', event_type) }} as normalized_code
+    from {{ ref('stg_mimic_iv__' ~ coded) }}
+    group by icd_version, icd_code
+    {{- '\n    union all' if not loop.last }}
+    {%- endfor %}
+
+),
+
+codes_titled as (
+
+    select
+        codes.*,
+        titles.long_title,
+        case
+            when coalesce(codes.icd_code, '') = '' then 'missing_code'
+            when codes.code_system is null then 'unknown_code_version'
+            when codes.normalized_code is null then 'missing_code'
+        end as code_reason
+    from codes
+    left join titles
+        on codes.code_system = titles.code_system
+        and codes.normalized_code = titles.normalized_code
+
+),
+
+coded_aggregated as (
+
+    select
+        event_type,
+        subject_id,
+        hadm_id,
+        icd_version,
+        icd_code,
+        chartdate,
+        key_reason,
         min(seq_num) as seq_num,
         count(*) as n_source_rows
-    from diagnoses
-    group by subject_id, hadm_id, icd_version, icd_code, is_torn_line
-
-),
-
-procedures_aggregated as (
-
-    select
-        subject_id,
-        hadm_id,
-        {{ icd_code_system('icd_version', 'procedure') }} as code_system,
-        icd_code,
-        {{ normalize_icd('icd_code', 'icd_version', 'procedure') }} as normalized_code,
-        chartdate,
-        is_torn_line,
-        count(*) as n_source_rows
-    from procedures
-    group by subject_id, hadm_id, icd_version, icd_code, chartdate, is_torn_line
+    from (select * from diagnoses union all select * from procedures) as coded
+    group by event_type, subject_id, hadm_id, icd_version, icd_code, chartdate, key_reason
 
 ),
 
@@ -79,115 +127,51 @@ orders_aggregated as (
     select
         subject_id,
         hadm_id,
-        nullif(trim(drug), '') as drug_text,
+        drug_text,
         ndc,
         route,
-        is_torn_line,
+        key_reason,
         min(starttime) as first_at,
         count(*) as n_source_rows
-    from prescriptions
-    group by subject_id, hadm_id, nullif(trim(drug), ''), ndc, route, is_torn_line
-
-),
-
-diagnosis_events as (
-
-    -- Diagnoses are coded at discharge, so they have no time of their own.
-    -- The dictionary's key is (code, version): 493 codes exist in both with another meaning.
-    select
-        diagnoses_aggregated.subject_id as patient_id,
-        diagnoses_aggregated.hadm_id as admission_id,
-        'diagnosis' as event_type,
-        diagnoses_aggregated.code_system,
-        diagnoses_aggregated.icd_code as source_code,
-        diagnoses_aggregated.normalized_code,
-        diagnosis_titles.long_title as source_label,
-        cast(null as varchar) as ndc,
-        cast(null as varchar) as route,
-        cast(null as timestamp) as first_at,
-        diagnoses_aggregated.seq_num,
-        diagnoses_aggregated.n_source_rows,
-        diagnoses_aggregated.is_torn_line
-    from diagnoses_aggregated
-    left join diagnosis_titles
-        on diagnoses_aggregated.code_system = diagnosis_titles.code_system
-        and diagnoses_aggregated.normalized_code = diagnosis_titles.normalized_code
-
-),
-
-procedure_events as (
-
-    select
-        procedures_aggregated.subject_id as patient_id,
-        procedures_aggregated.hadm_id as admission_id,
-        'procedure' as event_type,
-        procedures_aggregated.code_system,
-        procedures_aggregated.icd_code as source_code,
-        procedures_aggregated.normalized_code,
-        procedure_titles.long_title as source_label,
-        cast(null as varchar) as ndc,
-        cast(null as varchar) as route,
-        procedures_aggregated.chartdate as first_at,
-        cast(null as integer) as seq_num,
-        procedures_aggregated.n_source_rows,
-        procedures_aggregated.is_torn_line
-    from procedures_aggregated
-    left join procedure_titles
-        on procedures_aggregated.code_system = procedure_titles.code_system
-        and procedures_aggregated.normalized_code = procedure_titles.normalized_code
-
-),
-
-medication_events as (
-
-    select
-        subject_id as patient_id,
-        hadm_id as admission_id,
-        'medication' as event_type,
-        'DRUG_TEXT' as code_system,
-        drug_text as source_code,
-        cast(null as varchar) as normalized_code,
-        cast(null as varchar) as source_label,
-        ndc,
-        route,
-        first_at,
-        cast(null as integer) as seq_num,
-        n_source_rows,
-        is_torn_line
-    from orders_aggregated
-
-),
-
-united as (
-
-    select * from diagnosis_events
-    union all
-    select * from procedure_events
-    union all
-    select * from medication_events
+    from orders
+    group by subject_id, hadm_id, drug_text, ndc, route, key_reason
 
 )
 
 select
     cast('mimic_iv' as varchar) as source,
-    patient_id,
-    admission_id,
-    event_type,
-    code_system,
-    source_code,
-    normalized_code,
-    source_label,
+    coded_aggregated.subject_id as patient_id,
+    coded_aggregated.hadm_id as admission_id,
+    coded_aggregated.event_type,
+    codes_titled.code_system,
+    coded_aggregated.icd_code as source_code,
+    codes_titled.normalized_code,
+    codes_titled.long_title as source_label,
+    cast(null as varchar) as ndc,
+    cast(null as varchar) as route,
+    coded_aggregated.chartdate as first_at,
+    coded_aggregated.seq_num,
+    coded_aggregated.n_source_rows,
+    coalesce(coded_aggregated.key_reason, codes_titled.code_reason) as set_aside_reason
+from coded_aggregated
+left join codes_titled
+    on coded_aggregated.event_type = codes_titled.event_type
+    and coded_aggregated.icd_version is not distinct from codes_titled.icd_version
+    and coded_aggregated.icd_code is not distinct from codes_titled.icd_code
+union all
+select
+    cast('mimic_iv' as varchar),
+    subject_id,
+    hadm_id,
+    'medication',
+    'DRUG_TEXT',
+    drug_text,
+    cast(null as varchar),
+    cast(null as varchar),
     ndc,
     route,
     first_at,
-    seq_num,
+    cast(null as integer),
     n_source_rows,
-    case
-        when is_torn_line then 'torn_line'
-        {{ mimic_key_reasons({'patient_id': 'subject_id', 'admission_id': 'hadm_id'}) }}
-        when event_type = 'medication' and source_code is null then 'missing_drug_text'
-        when event_type <> 'medication' and coalesce(source_code, '') = '' then 'missing_code'
-        when code_system is null then 'unknown_code_version'
-        when event_type <> 'medication' and normalized_code is null then 'missing_code'
-    end as set_aside_reason
-from united
+    coalesce(key_reason, case when drug_text is null then 'missing_drug_text' end)
+from orders_aggregated

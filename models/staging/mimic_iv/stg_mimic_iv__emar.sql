@@ -12,11 +12,13 @@ renamed as (
         ---------- ids
         trim(subject_id) as subject_id,
         trim(hadm_id) as hadm_id,
-        trim(pharmacy_id) as pharmacy_id,
 
         ---------- strings
         medication,
         trim(event_txt) as event_txt,
+
+        ---------- numbers
+        try_cast(pharmacy_id as bigint) as pharmacy_id,
 
         ---------- timestamps
         try_cast(charttime as timestamp) as charttime
