@@ -13,7 +13,7 @@ MADE = ("fct_triples", "fct_triple_events", "fct_triple_proposals")
 STARTS = (
     "int_predications_parsed",
     "int_triple_claims",
-    "int_check_index",
+    "int_check__grounded",
     "int_claim_pairs",
     "int_triple_contexts",
 )
@@ -128,6 +128,25 @@ from fct_triples;
 """
 
 
+COPIES = """
+copy (
+    select
+        * exclude (copy_number, n_rows) replace (
+            predication_id + copy_number * n_rows as predication_id,
+            sentence_id + copy_number * n_rows as sentence_id,
+            source_row + copy_number * n_rows as source_row,
+            case when copy_number = 0 then pmid else concat(pmid, copy_number) end as pmid
+        )
+    from stg_semmeddb__predications
+    cross join (select range as copy_number from range($copies)) as copies
+    cross join (
+        select greatest(max(predication_id), max(sentence_id), max(source_row)) as n_rows
+        from stg_semmeddb__predications
+    ) as counted
+) to '$file' (format parquet, compression zstd)
+"""
+
+
 def build(project: common.Project) -> list[common.Node]:
     """Everything up to the checks; the models of the checks themselves, in order."""
     built = project.build(f"+{END}")
@@ -160,12 +179,13 @@ def _run(connection, script: str, values: dict[str, int]) -> None:
         connection.execute(statement)
 
 
-def as_parquet(connection, folder) -> str:
-    """Write the predications as Parquet and have the models read that; its path, quoted."""
+def as_parquet(connection, folder, copies: int = 1) -> str:
+    """Write the predications as Parquet and have the models read that; its path, quoted.
+
+    With copies each predication stands so often, under other ids and in another article.
+    """
     file = str(folder / "predications.parquet").replace("'", "''")
-    connection.execute(
-        f"copy stg_semmeddb__predications to '{file}' (format parquet, compression zstd)"
-    )
+    connection.execute(COPIES.replace("$copies", str(copies)).replace("$file", file))
     connection.execute("drop table stg_semmeddb__predications")
     connection.execute(
         f"create view stg_semmeddb__predications as select * from read_parquet('{file}')"

@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from unittest import mock
 
 import duckdb
 
@@ -30,8 +29,6 @@ sys.path.insert(0, str(ROOT / "python"))
 
 RESULTS = ROOT / "build/benchmarks"
 PROFILES = ("mimic-iv-3.1", "semmeddb-2024")
-# What a share of a profile makes smaller; the vocabulary keeps its size.
-SIZES = ("patients", "admissions", "predications", "sentences", "pmids")
 SOURCES = ("mimic_iv", "umls", "icd", "semmeddb")
 OTHER_SOURCES = ("mimic_iii", "omop", "drugbank", "atc", "pubmed", "truth")
 
@@ -78,17 +75,12 @@ def write_raw(folder: Path, share: float, profiles: Iterable[str] = PROFILES) ->
     """Raw files of a share of each profile; returns the folder of the sources."""
     from ehrbench.synth import scale
 
-    sized = {
-        name: {
-            key: max(1, round(value * share)) if key in SIZES and value else value
-            for key, value in profile.items()
-        }
-        for name, profile in scale.profiles().items()
-    }
-    with mock.patch.object(scale, "profiles", lambda: sized):
-        for profile in profiles:
-            say(f"making {share:g} of {profile}")
-            scale.write(folder, profile)
+    for profile in profiles:
+        say(f"making {share:g} of {profile}")
+        try:
+            scale.write(folder, profile, share=share)
+        except ValueError as error:
+            sys.exit(f"error: {error}")
     return folder / "raw"
 
 

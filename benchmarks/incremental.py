@@ -1,11 +1,14 @@
 """What has to be built again when something new comes in, beside building everything.
 
-Answers of a model, proposals of a model, one more source folder, one more policy: each is the
-selection that `ehrbench run` makes or the README names, on a built database. Its times are those
-of its models; the wall time of dbt itself (parsing, start) is given apart.
+Answers of a model, one more source folder, one more policy: each is the selection that `ehrbench
+run` makes or the README names, on a built database; --only names more (proposals, vectors, rating).
+Its times are those of its models; the wall time of dbt itself (parsing, start) is given apart.
+Most of the time is dbt's for each model, so that a small share shows as much as a large one.
 """
 
 from __future__ import annotations
+
+import sys
 
 import common
 
@@ -15,8 +18,8 @@ WHAT = {
     "answers of one more model": pipeline.DOWNSTREAM["answers"].split(),
     "proposals of one more model": pipeline.DOWNSTREAM["extraction"].split(),
     "vectors of one more model": pipeline.DOWNSTREAM["embeddings"].split(),
-    "one more source folder (mimic_iii)": ["source:ehrbench.mimic_iii+"],
-    "one more source folder (drugbank)": ["source:ehrbench.drugbank+"],
+    "one more source folder (mimic_iii)": ["source:mimic_iii+"],
+    "one more source folder (drugbank)": ["source:drugbank+"],
     "one more policy row": ["evidence_policies+"],
     "one more rating of an audit": [
         "stg_completions__audit_ratings+",
@@ -24,10 +27,14 @@ WHAT = {
     ],
 }
 
+ONLY = ("answers", "drugbank", "policy")
+
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = common.parser(__doc__, share=0.005, repeats=1)
-    parser.add_argument("--only", nargs="*", default=[""], help="those with one of these words")
+    parser = common.parser(__doc__, share=0.001, repeats=1)
+    parser.add_argument(
+        "--only", nargs="+", default=ONLY, help="those with one of these words (%(default)s)"
+    )
     asked = parser.parse_args(arguments)
     chosen = {
         name: select for name, select in WHAT.items() if any(word in name for word in asked.only)
@@ -48,6 +55,8 @@ def main(arguments: list[str] | None = None) -> None:
                 took = common.spent(
                     lambda again=again, select=select: again.extend(project.build(*select))
                 )
+                if not again:
+                    sys.exit(f"error: nothing is built for {name}: {' '.join(select)}")
                 seconds = sum(node.seconds for node in again)
                 shares[name].append((len(again), seconds, took.wall))
                 common.say(

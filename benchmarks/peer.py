@@ -7,6 +7,7 @@ holds everything in memory: give it a size that fits. Needs the extra `bench`.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ CLAIMS = (
     "int_claims",
     "int_claim_evidence_hits",
     "int_claim_predications",
+    "int_claim_articles",
     "int_claim_counts",
 )
 # What both start from, besides the predications.
@@ -210,6 +212,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = common.parser(__doc__, share=0.01)
     parser.add_argument("--claims", type=int, default=100_000, help="distinct claims (%(default)s)")
     asked = parser.parse_args(arguments)
+    # Both have the same cores; polars reads this when it is imported.
+    os.environ["POLARS_MAX_THREADS"] = str(asked.threads)
     try:
         import polars
     except ImportError:

@@ -113,7 +113,11 @@ def main(arguments: list[str] | None = None) -> None:
         chosen = ("--select", *asked.select) if asked.select else ()
         kinds = ("--resource-type", "model", "--resource-type", "seed")
         database.parent.mkdir(parents=True, exist_ok=True)
+        results = project.artefacts / "run_results.json"
+        results.unlink(missing_ok=True)
         status, said, watch = watched(project, "build", *kinds, *chosen, "--threads", "1")
+        if not results.exists():
+            sys.exit(f"error: dbt build failed:\n{said[-3000:]}")
         nodes = project.nodes()
         with project.connect() as connection:
             models = [model(node, watch, connection) for node in nodes if node.begun]

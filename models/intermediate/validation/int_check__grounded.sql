@@ -2,9 +2,10 @@
 
 with
 
-check_index as (
+validation_checks as (
 
-    select * from {{ ref('int_check_index') }}
+    select * from {{ ref('validation_checks') }}
+    where check_name = 'grounded'
 
 ),
 
@@ -33,51 +34,59 @@ visit_events as (
 ),
 
 -- The object of a prognosis belongs to the target visit, everything else to the visit itself.
-ungrounded_ends as (
+named_visits as (
 
-    select triples.triple_id
+    select
+        triple_id,
+        subject_event_key as event_key,
+        visit_key
     from triples
-    left join visit_events as subjects
-        on triples.subject_event_key = subjects.event_key
-    left join visit_events as objects
-        on triples.object_event_key = objects.event_key
-    where subjects.visit_key is distinct from triples.visit_key
-        or objects.visit_key is distinct from coalesce(triples.target_visit_key, triples.visit_key)
 
-),
+    union all
 
-ungrounded_contexts as (
+    select
+        triple_id,
+        object_event_key as event_key,
+        coalesce(target_visit_key, visit_key) as visit_key
+    from triples
 
-    select triple_events.triple_id
+    union all
+
+    select
+        triple_events.triple_id,
+        triple_events.event_key,
+        triples.visit_key
     from triple_events
     inner join triples
         on triple_events.triple_id = triples.triple_id
-    left join visit_events
-        on triple_events.event_key = visit_events.event_key
     where triple_events.role = 'context'
-        and visit_events.visit_key is distinct from triples.visit_key
 
 ),
 
+-- All ends are looked up at once: the events are many.
 ungrounded as (
 
-    select triple_id from ungrounded_ends
-    union
-    select triple_id from ungrounded_contexts
+    select distinct named_visits.triple_id
+    from named_visits
+    left join visit_events
+        on named_visits.event_key = visit_events.event_key
+    where visit_events.visit_key is distinct from named_visits.visit_key
 
 ),
 
 donor_triples as (
 
-    select distinct triple_id
+    select distinct triple_proposals.triple_id
     from triple_proposals
-    where generator = '{{ var("null_generator") }}'
+    inner join ungrounded
+        on triple_proposals.triple_id = ungrounded.triple_id
+    where triple_proposals.generator = '{{ var("null_generator") }}'
 
 )
 
 select
-    check_index.triple_id,
-    check_index.check_name,
+    triples.triple_id,
+    validation_checks.check_name,
     case when ungrounded.triple_id is null then 'pass' else 'fail' end as status,
     case
         when ungrounded.triple_id is null then null
@@ -87,9 +96,9 @@ select
     cast(null as integer) as n_supporting_pmids,
     cast(null as integer) as n_supporting_curated,
     cast(null as integer) as n_contradicting_pmids
-from check_index
+from triples
+cross join validation_checks
 left join ungrounded
-    on check_index.triple_id = ungrounded.triple_id
+    on triples.triple_id = ungrounded.triple_id
 left join donor_triples
-    on check_index.triple_id = donor_triples.triple_id
-where check_index.check_name = 'grounded'
+    on triples.triple_id = donor_triples.triple_id

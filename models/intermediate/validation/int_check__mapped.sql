@@ -1,10 +1,17 @@
-{{ config(tags=['portable']) }}
+{{ config(materialized='view', tags=['portable']) }}
 
 with
 
-check_index as (
+validation_checks as (
 
-    select * from {{ ref('int_check_index') }}
+    select * from {{ ref('validation_checks') }}
+    where check_name = 'mapped'
+
+),
+
+triple_counts as (
+
+    select * from {{ ref('int_triple_counts') }}
 
 ),
 
@@ -20,44 +27,65 @@ event_concepts as (
 
 ),
 
-mapped_events as (
-
-    select distinct event_key
-    from event_concepts
-    where cui_id is not null
-        and mapping_level not in ('part', 'none')
-
-),
-
-ends as (
+-- A triple with a claim has a concept at both ends; only the others are looked at more closely.
+unclaimed as (
 
     select
         triples.triple_id,
-        subjects.event_key is not null as is_subject_mapped,
-        objects.event_key is not null as is_object_mapped
+        triples.subject_event_key,
+        triples.object_event_key
     from triples
+    inner join triple_counts
+        on triples.triple_id = triple_counts.triple_id
+    where triple_counts.n_claims = 0
+
+),
+
+unclaimed_events as (
+
+    select subject_event_key as event_key from unclaimed
+    union
+    select object_event_key as event_key from unclaimed
+
+),
+
+mapped_events as (
+
+    select distinct event_concepts.event_key
+    from event_concepts
+    inner join unclaimed_events
+        on event_concepts.event_key = unclaimed_events.event_key
+    where event_concepts.cui_id is not null
+        and event_concepts.mapping_level not in ('part', 'none')
+
+),
+
+unmapped as (
+
+    select
+        unclaimed.triple_id,
+        case
+            when objects.event_key is not null then 'unmapped_subject'
+            when subjects.event_key is not null then 'unmapped_object'
+            else 'unmapped_both'
+        end as reason_code
+    from unclaimed
     left join mapped_events as subjects
-        on triples.subject_event_key = subjects.event_key
+        on unclaimed.subject_event_key = subjects.event_key
     left join mapped_events as objects
-        on triples.object_event_key = objects.event_key
+        on unclaimed.object_event_key = objects.event_key
 
 )
 
 select
-    check_index.triple_id,
-    check_index.check_name,
-    case when ends.is_subject_mapped and ends.is_object_mapped then 'pass' else 'fail' end
-        as status,
-    case
-        when ends.is_subject_mapped and ends.is_object_mapped then null
-        when ends.is_object_mapped then 'unmapped_subject'
-        when ends.is_subject_mapped then 'unmapped_object'
-        else 'unmapped_both'
-    end as reason_code,
+    triple_counts.triple_id,
+    validation_checks.check_name,
+    case when unmapped.triple_id is null then 'pass' else 'fail' end as status,
+    unmapped.reason_code,
     cast(null as integer) as n_supporting_pmids,
     cast(null as integer) as n_supporting_curated,
     cast(null as integer) as n_contradicting_pmids
-from check_index
-inner join ends
-    on check_index.triple_id = ends.triple_id
-where check_index.check_name = 'mapped'
+from triple_counts
+cross join validation_checks
+left join unmapped
+    on triple_counts.triple_id = unmapped.triple_id

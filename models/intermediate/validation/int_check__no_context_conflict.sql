@@ -1,10 +1,11 @@
-{{ config(tags=['portable']) }}
+{{ config(materialized='view', tags=['portable']) }}
 
 with
 
-check_index as (
+validation_checks as (
 
-    select * from {{ ref('int_check_index') }}
+    select * from {{ ref('validation_checks') }}
+    where check_name = 'no_context_conflict'
 
 ),
 
@@ -64,8 +65,8 @@ conflicting as (
 
 -- Excludes1 reads codes and needs no concept, so a conflict is found even for an unmapped triple.
 select
-    check_index.triple_id,
-    check_index.check_name,
+    triple_counts.triple_id,
+    validation_checks.check_name,
     case
         when conflicting.rule is not null then 'fail'
         when triple_counts.n_claims = 0 or not triple_counts.is_kb_loaded then 'not_assessed'
@@ -79,9 +80,7 @@ select
     cast(null as integer) as n_supporting_pmids,
     cast(null as integer) as n_supporting_curated,
     coalesce(conflicting.n_pmids, 0) as n_contradicting_pmids
-from check_index
-inner join triple_counts
-    on check_index.triple_id = triple_counts.triple_id
+from triple_counts
+cross join validation_checks
 left join conflicting
-    on check_index.triple_id = conflicting.triple_id
-where check_index.check_name = 'no_context_conflict'
+    on triple_counts.triple_id = conflicting.triple_id

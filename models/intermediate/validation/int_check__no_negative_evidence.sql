@@ -1,10 +1,11 @@
-{{ config(tags=['portable']) }}
+{{ config(materialized='view', tags=['portable']) }}
 
 with
 
-check_index as (
+validation_checks as (
 
-    select * from {{ ref('int_check_index') }}
+    select * from {{ ref('validation_checks') }}
+    where check_name = 'no_negative_evidence'
 
 ),
 
@@ -15,8 +16,8 @@ triple_counts as (
 )
 
 select
-    check_index.triple_id,
-    check_index.check_name,
+    triple_counts.triple_id,
+    validation_checks.check_name,
     case
         when not triple_counts.is_kb_loaded or triple_counts.n_claims = 0 then 'not_assessed'
         when triple_counts.n_contradicting_pmids + triple_counts.n_contradicting_curated > 0
@@ -32,7 +33,5 @@ select
     triple_counts.n_supporting_pmids,
     triple_counts.n_supporting_curated,
     triple_counts.n_contradicting_pmids as n_contradicting_pmids
-from check_index
-inner join triple_counts
-    on check_index.triple_id = triple_counts.triple_id
-where check_index.check_name = 'no_negative_evidence'
+from triple_counts
+cross join validation_checks

@@ -1,4 +1,4 @@
-{{ config(tags=['portable']) }}
+{{ config(materialized='view', tags=['portable']) }}
 
 with
 

@@ -14,26 +14,9 @@ hits as (
 
 ),
 
-claim_predications as (
-
-    select * from {{ ref('int_claim_predications') }}
-
-),
-
--- An article counts once per claim and role, whatever number of its predicates or levels matched.
 articles as (
 
-    select
-        claim_key,
-        role,
-        pmid,
-        min(case when is_inherited then 1 else 0 end) as inherited
-    from claim_predications
-    where strength = 'strong'
-    group by
-        claim_key,
-        role,
-        pmid
+    select * from {{ ref('int_claim_articles') }}
 
 ),
 
@@ -41,12 +24,12 @@ article_counts as (
 
     select
         claim_key,
-        sum(case when role = 'support' then 1 else 0 end) as n_supporting_pmids,
-        sum(case when role = 'support' and inherited = 0 then 1 else 0 end)
+        sum(case when role = 'support' then n_pmids else 0 end) as n_supporting_pmids,
+        sum(case when role = 'support' and not is_inherited then n_pmids else 0 end)
             as n_supporting_pmids_exact,
-        sum(case when role = 'contradict' then 1 else 0 end) as n_contradicting_pmids,
-        sum(case when role = 'hazard' then 1 else 0 end) as n_hazard_pmids,
-        sum(case when role = 'reverse_support' then 1 else 0 end) as n_reverse_pmids
+        sum(case when role = 'contradict' then n_pmids else 0 end) as n_contradicting_pmids,
+        sum(case when role = 'hazard' then n_pmids else 0 end) as n_hazard_pmids,
+        sum(case when role = 'reverse_support' then n_pmids else 0 end) as n_reverse_pmids
     from articles
     group by claim_key
 

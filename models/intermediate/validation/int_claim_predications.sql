@@ -1,4 +1,4 @@
-{{ config(tags=['portable']) }}
+{{ config(materialized='view', tags=['portable']) }}
 
 with
 
@@ -14,35 +14,37 @@ predications as (
 
 ),
 
-named_predications as (
+-- The names are taken apart on the side of the hits: predications are many.
+named_hits as (
 
     select
-        predication_id,
-        sentence_id,
-        pmid,
-        case when is_negated then concat('NEG_', predicate) else predicate end as predicate_or_rela,
-        subject_cui_id,
-        object_cui_id
-    from predications
+        *,
+        substr(predicate_or_rela, 1, 4) = 'NEG_' as is_negated,
+        case
+            when substr(predicate_or_rela, 1, 4) = 'NEG_' then substr(predicate_or_rela, 5)
+            else predicate_or_rela
+        end as predicate
+    from hits
+    where kb = 'semmeddb'
 
 )
 
 select
-    hits.claim_key,
-    hits.role,
-    hits.strength,
-    hits.predicate_or_rela,
-    hits.edge_subject_cui_id,
-    hits.edge_object_cui_id,
-    hits.match_level,
-    hits.level_rank,
-    hits.is_inherited,
-    named_predications.predication_id,
-    named_predications.sentence_id,
-    named_predications.pmid
-from hits
-inner join named_predications
-    on hits.edge_subject_cui_id = named_predications.subject_cui_id
-    and hits.edge_object_cui_id = named_predications.object_cui_id
-    and hits.predicate_or_rela = named_predications.predicate_or_rela
-where hits.kb = 'semmeddb'
+    named_hits.claim_key,
+    named_hits.role,
+    named_hits.strength,
+    named_hits.predicate_or_rela,
+    named_hits.edge_subject_cui_id,
+    named_hits.edge_object_cui_id,
+    named_hits.match_level,
+    named_hits.level_rank,
+    named_hits.is_inherited,
+    predications.predication_id,
+    predications.sentence_id,
+    predications.pmid
+from named_hits
+inner join predications
+    on named_hits.edge_subject_cui_id = predications.subject_cui_id
+    and named_hits.edge_object_cui_id = predications.object_cui_id
+    and named_hits.predicate = predications.predicate
+    and named_hits.is_negated = predications.is_negated

@@ -2,11 +2,10 @@
 
 with
 
-predications as (
+articles as (
 
-    select * from {{ ref('int_claim_predications') }}
+    select * from {{ ref('int_claim_articles') }}
     where role = 'support'
-        and strength = 'strong'
 
 ),
 
@@ -18,26 +17,12 @@ hits as (
 
 ),
 
--- An article counts once per claim, at the narrowest level at which it was met.
-articles as (
-
-    select
-        claim_key,
-        pmid,
-        min(level_rank) as level_rank
-    from predications
-    group by
-        claim_key,
-        pmid
-
-),
-
 support as (
 
     select
         claim_key,
         level_rank,
-        1 as n_pmids,
+        n_pmids,
         0 as n_curated,
         0 as n_undirected
     from articles

@@ -52,6 +52,21 @@ drug_interactions as (
 
 {{ context_conflicts() }},
 
+severe_interactions as (
+
+    select * from drug_interactions
+    where severity = 'severe'
+
+),
+
+severe_drugs as (
+
+    select cui_id from severe_interactions
+    union
+    select other_cui_id as cui_id from severe_interactions
+
+),
+
 -- A drug that is one of several in a product interacts as it does alone, so here parts count.
 drug_concepts as (
 
@@ -61,10 +76,11 @@ drug_concepts as (
         event_concepts.cui_id,
         visit_events.is_routine
     from event_concepts
+    inner join severe_drugs
+        on event_concepts.cui_id = severe_drugs.cui_id
     inner join visit_events
         on event_concepts.event_key = visit_events.event_key
-    where event_concepts.cui_id is not null
-        and event_concepts.mapping_level <> 'none'
+    where event_concepts.mapping_level <> 'none'
         and visit_events.event_type = 'medication'
 
 ),
@@ -76,14 +92,13 @@ severe_pairs as (
         triples.visit_key,
         answers.event_key,
         answers.cui_id as answer_cui_id,
-        drug_interactions.cui_id as context_cui_id,
-        drug_interactions.n_rows
+        severe_interactions.cui_id as context_cui_id,
+        severe_interactions.n_rows
     from triples
     inner join drug_concepts as answers
         on triples.object_event_key = answers.event_key
-    inner join drug_interactions
-        on answers.cui_id = drug_interactions.other_cui_id
-    where drug_interactions.severity = 'severe'
+    inner join severe_interactions
+        on answers.cui_id = severe_interactions.other_cui_id
 
 ),
 

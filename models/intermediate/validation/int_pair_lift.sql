@@ -14,6 +14,12 @@ pair_visits as (
 
 ),
 
+visit_numbers as (
+
+    select * from {{ ref('int_visit_numbers') }}
+
+),
+
 visit_concepts as (
 
     select * from {{ ref('int_visit_concepts') }}
@@ -26,11 +32,13 @@ concept_weights as (
 
 ),
 
-persons as (
+-- Visits and windows meet by number: their keys are long, and the pairs of concepts many.
+windows as (
 
     select
         source,
         pair_window,
+        cast(row_number() over (order by source, pair_window) as integer) as window_number,
         count(distinct person_group) as n_persons
     from pair_visits
     group by
@@ -39,40 +47,96 @@ persons as (
 
 ),
 
+claims as (
+
+    select
+        windows.window_number,
+        claim_pairs.subject_cui_id,
+        claim_pairs.object_cui_id
+    from claim_pairs
+    inner join windows
+        on claim_pairs.source = windows.source
+        and claim_pairs.pair_window = windows.pair_window
+
+),
+
 claimed_subjects as (
 
-    select distinct subject_cui_id as cui_id
-    from claim_pairs
+    select distinct
+        window_number,
+        subject_cui_id as cui_id
+    from claims
 
 ),
 
 claimed_objects as (
 
-    select distinct object_cui_id as cui_id
-    from claim_pairs
+    select distinct
+        window_number,
+        object_cui_id as cui_id
+    from claims
 
 ),
 
--- Only what some claim is about, before any two concepts of a visit meet.
+numbered_pairs as (
+
+    select
+        windows.window_number,
+        subjects.visit_number as subject_visit_number,
+        objects.visit_number as object_visit_number,
+        pair_visits.visit_weight
+    from pair_visits
+    inner join windows
+        on pair_visits.source = windows.source
+        and pair_visits.pair_window = windows.pair_window
+    inner join visit_numbers as subjects
+        on pair_visits.subject_visit_key = subjects.visit_key
+    inner join visit_numbers as objects
+        on pair_visits.object_visit_key = objects.visit_key
+
+),
+
+numbered_concepts as (
+
+    select
+        visit_numbers.visit_number,
+        visit_concepts.cui_id
+    from visit_concepts
+    inner join visit_numbers
+        on visit_concepts.visit_key = visit_numbers.visit_key
+
+),
+
+-- Only what some claim of the window is about, before any two concepts of a visit meet.
 subjects as (
 
     select
-        visit_concepts.visit_key,
-        visit_concepts.cui_id
-    from visit_concepts
+        numbered_pairs.window_number,
+        numbered_pairs.object_visit_number,
+        numbered_concepts.cui_id,
+        sum(numbered_pairs.visit_weight) as weight
+    from numbered_pairs
+    inner join numbered_concepts
+        on numbered_pairs.subject_visit_number = numbered_concepts.visit_number
     inner join claimed_subjects
-        on visit_concepts.cui_id = claimed_subjects.cui_id
+        on numbered_pairs.window_number = claimed_subjects.window_number
+        and numbered_concepts.cui_id = claimed_subjects.cui_id
+    group by
+        numbered_pairs.window_number,
+        numbered_pairs.object_visit_number,
+        numbered_concepts.cui_id
 
 ),
 
 objects as (
 
-    select
-        visit_concepts.visit_key,
-        visit_concepts.cui_id
-    from visit_concepts
+    select distinct
+        claimed_objects.window_number,
+        numbered_concepts.visit_number,
+        numbered_concepts.cui_id
+    from numbered_concepts
     inner join claimed_objects
-        on visit_concepts.cui_id = claimed_objects.cui_id
+        on numbered_concepts.cui_id = claimed_objects.cui_id
 
 ),
 
@@ -81,62 +145,68 @@ objects as (
 pair_weights as (
 
     select
-        pair_visits.source,
-        pair_visits.pair_window,
+        subjects.window_number,
         subjects.cui_id as subject_cui_id,
         objects.cui_id as object_cui_id,
-        sum(pair_visits.visit_weight) as weight
-    from pair_visits
-    inner join subjects
-        on pair_visits.subject_visit_key = subjects.visit_key
+        sum(subjects.weight) as weight
+    from subjects
     inner join objects
-        on pair_visits.object_visit_key = objects.visit_key
+        on subjects.window_number = objects.window_number
+        and subjects.object_visit_number = objects.visit_number
     where exists (
         select 1
-        from claim_pairs
-        where claim_pairs.subject_cui_id = subjects.cui_id
-            and claim_pairs.object_cui_id = objects.cui_id
-            and claim_pairs.source = pair_visits.source
-            and claim_pairs.pair_window = pair_visits.pair_window
+        from claims
+        where claims.window_number = subjects.window_number
+            and claims.subject_cui_id = subjects.cui_id
+            and claims.object_cui_id = objects.cui_id
     )
     group by
-        pair_visits.source,
-        pair_visits.pair_window,
+        subjects.window_number,
         subjects.cui_id,
         objects.cui_id
+
+),
+
+numbered_weights as (
+
+    select
+        windows.window_number,
+        concept_weights.side,
+        concept_weights.cui_id,
+        concept_weights.weight
+    from concept_weights
+    inner join windows
+        on concept_weights.source = windows.source
+        and concept_weights.pair_window = windows.pair_window
 
 ),
 
 weighed as (
 
     select
-        claim_pairs.source,
-        claim_pairs.pair_window,
-        claim_pairs.subject_cui_id,
-        claim_pairs.object_cui_id,
-        persons.n_persons,
+        windows.source,
+        windows.pair_window,
+        claims.subject_cui_id,
+        claims.object_cui_id,
+        windows.n_persons,
         coalesce(subject_weights.weight, 0) as subject_weight,
         coalesce(object_weights.weight, 0) as object_weight,
         coalesce(pair_weights.weight, 0) as pair_weight
-    from claim_pairs
-    inner join persons
-        on claim_pairs.source = persons.source
-        and claim_pairs.pair_window = persons.pair_window
-    left join concept_weights as subject_weights
-        on claim_pairs.source = subject_weights.source
-        and claim_pairs.pair_window = subject_weights.pair_window
-        and claim_pairs.subject_cui_id = subject_weights.cui_id
+    from claims
+    inner join windows
+        on claims.window_number = windows.window_number
+    left join numbered_weights as subject_weights
+        on claims.window_number = subject_weights.window_number
+        and claims.subject_cui_id = subject_weights.cui_id
         and subject_weights.side = 'subject'
-    left join concept_weights as object_weights
-        on claim_pairs.source = object_weights.source
-        and claim_pairs.pair_window = object_weights.pair_window
-        and claim_pairs.object_cui_id = object_weights.cui_id
+    left join numbered_weights as object_weights
+        on claims.window_number = object_weights.window_number
+        and claims.object_cui_id = object_weights.cui_id
         and object_weights.side = 'object'
     left join pair_weights
-        on claim_pairs.source = pair_weights.source
-        and claim_pairs.pair_window = pair_weights.pair_window
-        and claim_pairs.subject_cui_id = pair_weights.subject_cui_id
-        and claim_pairs.object_cui_id = pair_weights.object_cui_id
+        on claims.window_number = pair_weights.window_number
+        and claims.subject_cui_id = pair_weights.subject_cui_id
+        and claims.object_cui_id = pair_weights.object_cui_id
 
 )
 

@@ -20,16 +20,14 @@ own_concepts as (
     select
         event_key,
         cui_id,
-        min(rank) as concept_rank
+        rank
     from event_concepts
     where cui_id is not null
         and mapping_level not in ('part', 'none')
-    group by
-        event_key,
-        cui_id
 
 ),
 
+-- Ranks are compared after the join: triples name few of all events.
 pairs as (
 
     select
@@ -37,13 +35,18 @@ pairs as (
         subjects.cui_id as subject_cui_id,
         triples.relation,
         objects.cui_id as object_cui_id,
-        subjects.concept_rank as subject_rank,
-        objects.concept_rank as object_rank
+        min(subjects.rank) as subject_rank,
+        min(objects.rank) as object_rank
     from triples
     inner join own_concepts as subjects
         on triples.subject_event_key = subjects.event_key
     inner join own_concepts as objects
         on triples.object_event_key = objects.event_key
+    group by
+        triples.triple_id,
+        subjects.cui_id,
+        triples.relation,
+        objects.cui_id
 
 )
 
