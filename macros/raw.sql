@@ -53,7 +53,9 @@ where false)
     {{ return('(' ~ selects | join('\nunion all\n') ~ ')') }}
 {%- endmacro %}
 
-{% macro read_group(source_name, table_name, meta, paths) -%}
+{#- How files of one layout are read: `reader`, an SQL expression; `format`; `titles` of the header,
+    where they are told by the first line alone (torn_lines). -#}
+{% macro file_reader(meta, paths) -%}
     {%- set path_list = '[' ~ paths | join(', ') ~ ']' -%}
     {%- set names = meta['columns'] | reject('in', ['_file', '_row', '_site']) | list -%}
     {%- set format = 'parquet' if (paths[0] | lower).endswith(".parquet'")
@@ -72,7 +74,6 @@ where false)
             {%- do typed.append("'" ~ (titles[-1] if titles[-1] in names
                 else 'column_' ~ loop.index) ~ "': 'VARCHAR'") -%}
         {%- endfor -%}
-        {%- do check_columns(source_name, table_name, meta, paths[0], titles) -%}
         {#- Nothing is guessed: a guess takes a first `#` for a comment and drops the row. -#}
         {%- set reader = "read_csv(" ~ paths[0] ~ ", header = true, auto_detect = false, "
             ~ ("delim = '\t', quote = '', escape = ''" if tabs
@@ -93,9 +94,16 @@ where false)
             ~ "delim = '\x01', quote = '', escape = '', strict_mode = false"
             ~ encoding ~ filename ~ ", columns = {'line': 'VARCHAR'})" -%}
     {%- endif -%}
+    {{ return({'reader': reader, 'format': format, 'titles': titles}) }}
+{%- endmacro %}
+
+{% macro read_group(source_name, table_name, meta, paths) -%}
+    {%- set how = file_reader(meta, paths) -%}
+    {%- set reader, format, titles = how['reader'], how['format'], how['titles'] -%}
+    {%- set names = meta['columns'] | reject('in', ['_file', '_row', '_site']) | list -%}
     {%- set found = titles -%}
-    {%- if format in ('csv', 'parquet') and not titles -%}
-        {%- set found = run_query('describe select * from ' ~ reader).columns[0].values()
+    {%- if format in ('csv', 'parquet') -%}
+        {%- set found = titles or run_query('describe select * from ' ~ reader).columns[0].values()
             | map('lower') | list -%}
         {%- do check_columns(source_name, table_name, meta, paths[0], found) -%}
     {%- endif -%}

@@ -75,14 +75,16 @@ def cli() -> None:
     "--profile",
     metavar="NAME",
     default=None,
-    help="A cohort or knowledge base of the real size instead: mimic-iv-3.1, semmeddb-2024, or"
-    " either with -tenth.",
+    help="A cohort or knowledge base of the real size instead: mimic-iv-3.1 or semmeddb-2024.",
+)
+@click.option(
+    "--share", type=float, default=None, help="Share of a profile's rows that is written [1]."
 )
 @click.option(
     "--sentences-share",
     type=float,
     default=None,
-    help="Share of the sentences of a knowledge base of the real size that is written [1].",
+    help="Share of these rows' sentences that is written [1].",
 )
 def synth(
     patients: int | None,
@@ -90,6 +92,7 @@ def synth(
     regime: str | None,
     out: Path | None,
     profile: str | None,
+    share: float | None,
     sentences_share: float | None,
 ) -> None:
     """Write a synthetic cohort and knowledge base in the real raw formats.
@@ -101,12 +104,12 @@ def synth(
     Example:
       ehrbench synth --patients 200
       ehrbench synth --patients 2000 --regime noisy --out build/noisy
-      ehrbench synth --profile mimic-iv-3.1-tenth --out build/scale
+      ehrbench synth --profile mimic-iv-3.1 --share 0.1 --out build/scale
     """
     from ehrbench import pipeline
 
-    if profile is None and sentences_share is not None:
-        raise click.UsageError("--sentences-share goes with --profile")
+    if profile is None and (share is not None or sentences_share is not None):
+        raise click.UsageError("--share and --sentences-share go with --profile")
     if profile is None:
         say(f"wrote {pipeline.synthesise(patients, seed, regime, out)}")
     elif patients is not None or regime is not None:
@@ -114,7 +117,7 @@ def synth(
     elif out is None:
         raise click.UsageError("--out names the folder of a profile")
     else:
-        say(f"wrote {pipeline.synthesise_profile(profile, seed, sentences_share, out)}")
+        say(f"wrote {pipeline.synthesise_profile(profile, seed, share, sentences_share, out)}")
 
 
 @cli.command()
@@ -149,18 +152,24 @@ def fetch(dataset: str, out: Path | None, base_url: str | None) -> None:
 
 @cli.command()
 @TARGET
-def doctor(target: str) -> None:
-    """Check versions, sources, licences, disk, memory and engine, and say what to do next.
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Unpack files over 64 MB to their end too: damage that the build does not see (minutes).",
+)
+def doctor(target: str, thorough: bool) -> None:
+    """Check versions, seeds, sources, licences, disk, memory, engine, and say what to do next.
 
     `missing` is fine, `warn` is worth a look; exit 1 when something is `wrong`.
 
     \b
     Example:
       ehrbench doctor --target demo
+      ehrbench doctor --target full --thorough
     """
     from ehrbench import doctor as checks
 
-    findings = checks.examine(target)
+    findings = checks.examine(target, thorough)
     for finding in findings:
         for line in finding.lines():
             say(line)

@@ -16,7 +16,8 @@ import re
 import shutil
 import tomllib
 import zlib
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -24,10 +25,10 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import built, convert, dbt, embed, generate, paths, score_texts
+from ehrbench import built, convert, dbt, embed, generate, macros, paths, score_texts, seeds
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
-from ehrbench.progress import size
+from ehrbench.progress import Progress, size
 
 # WARN is worth a look and stops nothing.
 OK, MISSING, WARN, WRONG = "ok", "missing", "warn", "wrong"
@@ -41,10 +42,8 @@ MISSED = {("mimic_iii", "icustays"): "beside MIMIC-IV no patient counts (var mim
 RESERVED = {*paths.PATIENT_FILES, "all"}
 # Files together larger than this are not read whole by a look (bytes).
 READ_AT_MOST = 2**28
-# Packed files up to here are unpacked to their end (bytes); the build finds a larger one torn.
+# Packed files up to here are unpacked to their end (bytes), larger ones when asked (check_packing).
 UNPACK_AT_MOST = 2**26
-# Values of a column that are looked at, and from how many on they say something (check_looks).
-LOOK_AT, LOOK_FROM = 1000, 20
 # A first line is read up to here (characters): a file without line ends is no table.
 LINE_AT_MOST = 2**20
 # The one in C where there is one: ten times as fast, and as safe.
@@ -83,14 +82,16 @@ class Table:
     encoding: str = "utf-8"
     looks: dict[str, object] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
+    torn_lines: bool | str = False
+    delim: str = ","
+
+    def meta(self) -> dict[str, object]:
+        """What macros read of it."""
+        return asdict(self)
 
     def in_file(self) -> list[str]:
         """Columns that the file itself has; those that begin with `_` come from the reading."""
         return [name for name in self.columns if not name.startswith("_")]
-
-    def required(self) -> list[str]:
-        """Titles that the header must have."""
-        return [self.header.get(name, name) for name in self.in_file() if name not in self.optional]
 
 
 def declared_sources(root: Path) -> dict[str, list[Table]]:
@@ -122,6 +123,8 @@ def declared_sources(root: Path) -> dict[str, list[Table]]:
                         encoding=meta.get("encoding", "utf-8"),
                         looks=dict(meta.get("looks") or {}),
                         types=dict(meta.get("types") or {}),
+                        torn_lines=meta.get("torn_lines", False),
+                        delim=meta.get("delim", ","),
                     )
                 )
             sources[source["name"]] = tables
@@ -298,7 +301,12 @@ def check_folder(name: str, tables: list[Table], target: str, folder: Path) -> F
     ]
     for table in tables:
         for file in found[table.name]:
-            problem = check_file(file, table)
+            try:
+                problem = check_file(name, file, table)
+            except macros.Stopped as stopped:
+                line = str(stopped).removeprefix(f"{name}.")
+                problems.append(line.replace(str(file), shown(file)))
+                continue
             if problem:
                 problems.append(f"{table.name}: {shown(file)} {problem}")
     others = wrong_release(folder, absent)
@@ -330,28 +338,31 @@ def folder_in_place(folder: Path, patterns: list[str]) -> Path | None:
     return None
 
 
-def check_file(file: Path, table: Table) -> str | None:
-    """What is wrong with a raw file, looking at its beginning only; None when nothing is."""
+def check_file(source: str, file: Path, table: Table) -> str | None:
+    """What is wrong with a raw file, looking at its beginning only; None when nothing is.
+
+    Raises Stopped where a macro of the build finds it.
+    """
     if "?" in str(file):
         return "has a question mark in its path, which DuckDB cannot read: rename it"
     if "\\" in file.as_posix():
         return "has a backslash in its path, which DuckDB cannot search: rename it"
     try:
-        return check_beginning(file, table)
+        return check_beginning(source, file, table)
     except (OSError, EOFError, zlib.error) as error:
-        return f"cannot be unpacked ({one_line(error, 80)}): fetch it again"
+        return torn(error)
     except UnicodeDecodeError:
         return "does not begin with UTF-8 text: fetch it again, or re-encode it"
     except csv.Error:
         return "does not begin with a line of a table: fetch it again"
 
 
-def check_beginning(file: Path, table: Table) -> str | None:
+def check_beginning(source: str, file: Path, table: Table) -> str | None:
     """What is wrong with the size, the packing or the first line of a file."""
     if file.stat().st_size == 0:
         return "is empty: fetch it again"
     if table.format == "parquet" or file.suffix.lower() == ".parquet":
-        return check_parquet(file, table)
+        return check_parquet(source, file, table)
     with file.open("rb") as handle:
         is_gzip = handle.read(2) == b"\x1f\x8b"
     named_gzip = file.suffix.lower() == ".gz"
@@ -367,79 +378,65 @@ def check_beginning(file: Path, table: Table) -> str | None:
     if table.format == "csv":
         delimiter = "\t" if "\t" in first else ","
         names = [name.strip().lower() for name in next(csv.reader([first], delimiter=delimiter))]
-        problem = check_columns(names, table, "in its header: use the release that README names")
+        check_columns(source, file, table, names)
+        problem = None
     else:
         problem = check_width(first, table)
     if problem is None and is_gzip and file.stat().st_size <= UNPACK_AT_MOST:
-        with gzip.open(file) as handle:
-            while handle.read(2**20):
-                pass
-    return problem or check_looks(file, table)
+        unpack(file)
+    return problem or check_looks(source, file, table)
 
 
-def check_columns(names: list[str], table: Table, mend: str) -> str | None:
-    """Compare the columns of a file, in lower case, with the declared ones (macro check_columns)."""
-    other = other_table(names, table)
-    if other:
-        return f"has the columns of {other}: put each file in its place"
-    for column in table.required():
-        if column.lower() not in names:
-            return f"has no column {column} {mend}"
-        if names.count(column.lower()) > 1:
-            return f"has column {column} twice: take one out"
-    return None
+def unpack(file: Path, told: Callable[[int], None] = lambda n: None) -> None:
+    """Read a packed file to its end, which DuckDB does without comparing checksums.
+
+    told: called with packed bytes that were read. Raises what gzip raises for a damaged file.
+    """
+    with file.open("rb") as packed, gzip.GzipFile(fileobj=packed) as handle:
+        before = 0
+        while handle.read(2**20):
+            told(packed.tell() - before)
+            before = packed.tell()
+        told(packed.tell() - before)
 
 
-def other_table(names: list[str], table: Table) -> str | None:
-    """The table whose file this is where it is not its own, as macro other_table finds it."""
-    own = {column.lower() for column in table.required()}
-    is_whole = own <= set(names)
-    best, n_best = None, 2
-    for source, tables in _declared(paths.project_root()).items():
-        for other in tables if table in tables or not is_whole else ():
-            wanted = {column.lower() for column in other.required()}
-            if (
-                other != table
-                and other.format in ("csv", "parquet")
-                and len(wanted) > n_best
-                and wanted <= set(names)
-                and (not is_whole or wanted > own)
-            ):
-                best, n_best = f"{source}.{other.name}", len(wanted)
-    return best
+def torn(error: Exception) -> str:
+    """What is said of a file that cannot be unpacked."""
+    return f"cannot be unpacked ({one_line(error, 80)}): fetch it again"
 
 
-def check_looks(file: Path, table: Table) -> str | None:
-    """Whether the first values of a column are those of the table, as macro check_looks asks."""
+@cache
+def _macros(root: Path) -> macros.Macros:
+    """The build's own macros, on a database of their own."""
+    nodes = [
+        macros.node(source, table.name, table.meta())
+        for source, tables in _declared(root).items()
+        for table in tables
+    ]
+    return macros.Macros(root, duckdb.connect(), nodes)
+
+
+def check_columns(source: str, file: Path, table: Table, found: list[str]) -> None:
+    """Raises Stopped with the build's line where the titles (lower case) are not the table's."""
+    _macros(paths.project_root()).call(
+        "check_columns", source, table.name, table.meta(), literal(file), found
+    )
+
+
+def check_looks(source: str, file: Path, table: Table) -> str | None:
+    """Whether the first values of a column are those of the table; raises Stopped if not."""
     if not table.looks:
         return None
-    column, name = table.looks["column"], literal(file)
-    reader = (
-        f"read_csv({name}, header = true, all_varchar = true, comment = '', strict_mode = false)"
-    )
-    if table.format == "fixed":
-        reader = (
-            f"read_csv({name}, header = false, auto_detect = false, delim = '\x01', quote = '', "
-            f"escape = '', strict_mode = false, encoding = '{table.encoding}', "
-            "columns = {'line': 'VARCHAR'})"
-        )
+    known, meta = _macros(paths.project_root()), table.meta()
     try:
-        [(n, n_like)] = query(
-            f"select count(*), count(*) filter (where regexp_matches({column}, "
-            f"'{table.looks['pattern']}')) from (select {column} from {reader} "
-            f"where trim({column}) <> '' limit {LOOK_AT})"
-        )
+        reader = known.call("file_reader", meta, [literal(file)])["reader"]
+        known.call("check_looks", source, table.name, meta, literal(file), reader)
     except duckdb.Error as error:
         said = one_line(error)
         mend = dbt.file_and_mend(said, str(error))
         if not mend:
             return "does not begin with lines of a table: fetch it again"
         return f"cannot be read to its end ({said}{mend})"
-    if n >= LOOK_FROM and n_like < n * float(table.looks["share"]):
-        return (
-            f"does not hold codes of {table.name}, but perhaps those of {table.looks['unless']}: "
-            "put each file in its place"
-        )
     return None
 
 
@@ -500,19 +497,14 @@ def check_width(line: str, table: Table) -> str | None:
     return None
 
 
-def check_parquet(file: Path, table: Table) -> str | None:
+def check_parquet(source: str, file: Path, table: Table) -> str | None:
     """Check that a file is Parquet and has the declared columns."""
     try:
         names = [name.lower() for name in pq.read_schema(file).names]
     except Exception as error:  # pyarrow raises several kinds for a file that is none
         return f"is not Parquet ({one_line(error, 80)}): convert it again"
-    for column in table.in_file():
-        if column.lower() not in names and column not in table.optional:
-            other = other_table(names, table)
-            if other:
-                return f"has the columns of {other}: put each file in its place"
-            return f"has no column {column}: convert it again"
-    return None
+    check_columns(source, file, table, names)
+    return check_looks(source, file, table)
 
 
 def wrong_release(folder: Path, absent: list[Table]) -> dict[str, str]:
@@ -638,13 +630,57 @@ def examine_sources(target: str) -> list[Finding]:
     ]
 
 
-def examine(target: str) -> list[Finding]:
-    """The whole report for a target; its last line is what to do next."""
+def check_seeds() -> Finding:
+    """Whether the seeds are what their yml says; users edit them."""
+    wrong = seeds.problems(paths.project_root())
+    if wrong:
+        return Finding(WRONG, "seeds", wrong[0], wrong[1:])
+    return Finding(OK, "seeds", f"{len(seeds.declared(paths.project_root()))} seeds")
+
+
+def check_packing(target: str) -> Finding:
+    """Whether packed files that a look leaves aside are whole: unpacked to their end, minutes."""
+    large = {
+        file: f"{name}.{table.name}"
+        for name, tables in sorted(_declared(paths.project_root()).items())
+        if name not in INTERNAL and (folder := paths.source_dir(name, target)) is not None
+        for place in (paths.sites(name, folder) if folder.is_dir() else ())
+        for table in tables
+        for file in paths.matching_files(place, table.files)
+        if file.suffix.lower() == ".gz" and file.stat().st_size > UNPACK_AT_MOST
+    }
+    if not large:
+        return Finding(OK, "packing", f"no packed file over {size(UNPACK_AT_MOST)}")
+    problems = []
+    total = sum(file.stat().st_size for file in large)
+    with Progress("packed files", total, unit="bytes") as progress:
+        for file, table in large.items():
+            try:
+                unpack(file, progress.advance)
+            except (OSError, EOFError, zlib.error) as error:
+                problems.append(f"{table}: {shown(file)} {torn(error)}")
+    if problems:
+        return Finding(WRONG, "packing", problems[0], problems[1:])
+    return Finding(OK, "packing", f"{len(large)} large files are whole, {size(total)}")
+
+
+def examine(target: str, thorough: bool = False) -> list[Finding]:
+    """The whole report for a target; its last line is what to do next.
+
+    thorough: read large packed files to their end as well.
+    """
+    edited = check_seeds()
+    if edited.state == WRONG:
+        # Other checks read them.
+        mend = Finding("next", "what to do", next_step(target, [edited]))
+        return [check_versions(), edited, mend]
     sources = examine_sources(target)
     database = check_database(target)
     found = [
         check_versions(),
+        edited,
         *sources,
+        *([check_packing(target)] if thorough else []),
         check_data_class(target),
         *check_licences(target, sources),
         database,

@@ -26,6 +26,7 @@ from ehrbench import (
     paths,
     recorded,
     score_texts,
+    seeds,
 )
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
@@ -71,7 +72,9 @@ class Phases:
 
 
 def preflight(target: str) -> None:
-    """Stop with one line when a source is wrong; say which ones are missing."""
+    """Stop with one line when a seed or a source is wrong; say which sources are missing."""
+    for line in seeds.problems(paths.project_root()):
+        raise EhrbenchError(f"{line} (see ehrbench doctor)")
     findings = doctor.examine_sources(target)
     wrong = [finding for finding in findings if finding.state == doctor.WRONG]
     if wrong:
@@ -350,25 +353,32 @@ def synthesise(
 
 
 def synthesise_profile(
-    profile: str, seed: int | None, sentences_share: float | None, out: Path
+    profile: str,
+    seed: int | None,
+    share: float | None,
+    sentences_share: float | None,
+    out: Path,
 ) -> str:
     """Write a cohort or knowledge base of the real size (synth/scale); one line back."""
     from ehrbench.synth import DEFAULT_SEED, scale
 
-    share = 1.0 if sentences_share is None else sentences_share
+    shares = [1.0 if one is None else one for one in (share, sentences_share)]
     try:
-        total = scale.expected_bytes(profile, share)
+        total = scale.expected_bytes(profile, *shares)
         with Progress("synthetic data", total, unit="bytes") as progress:
             written = scale.write(
                 out,
                 profile,
                 DEFAULT_SEED if seed is None else seed,
-                share,
+                *shares,
                 made=progress.advance,
             )
     except ValueError as error:
         raise EhrbenchError(one_line(error)) from error
-    return f"{', '.join(written['profiles'])}, seed {written['seed']} in {doctor.shown(out)}"
+    named = [
+        name if part == 1 else f"{part:g} of {name}" for name, part in written["profiles"].items()
+    ]
+    return f"{', '.join(named)}, seed {written['seed']} in {doctor.shown(out)}"
 
 
 # ----------------------------------------------------------------------------------- report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import duckdb
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "benchmarks"
 sys.path.insert(0, str(ROOT / "python"))
 
 IN_CI = os.environ.get("CI") == "true"
@@ -285,6 +287,18 @@ def synthetic_build(synthetic_begun) -> Build:
     code = process.wait(timeout=1200)
     assert code == 0, (made.database.parent / "said.log").read_text(encoding="utf-8")[-3000:]
     return made
+
+
+@pytest.fixture(scope="module")
+def load():
+    """A benchmark as a module, as its own script finds it."""
+    before = set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
+            del sys.modules[name]
 
 
 # ------------------------------------------------------------------------- planned requests

@@ -22,11 +22,13 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
-from raw_renderer import CompilationError, Renderer, model_files, sources
+from raw_renderer import Renderer, model_files
+from raw_renderer import seeds as seed_nodes
 
-from ehrbench import doctor
+from ehrbench import doctor, seeds
 from ehrbench.convert.semmeddb import convert_semmeddb
 from ehrbench.dbt import first_failure
+from ehrbench.macros import Stopped
 from ehrbench.paths import variable
 
 TABLE = ROOT / "tests" / "fixtures" / "bad_input.csv"
@@ -104,28 +106,10 @@ class Bench:
                     self.renderer.build(name)
         self.judged = JUDGED.get(source, f"int_{source}__bad_rows")
         for name in (*BETWEEN.get(source, ()), self.judged):
-            for seed in re.findall(r"ref\('(\w+)'\)", model_files()[name].read_text("utf-8")):
-                self.load(seed)
+            for one in re.findall(r"ref\('(\w+)'\)", model_files()[name].read_text("utf-8")):
+                if one in seed_nodes():
+                    self.renderer.load(one)
             self.renderer.build(name, "view")
-
-    def load(self, seed: str) -> None:
-        """A seed as dbt loads it: texts, but for flags and ranks."""
-        file = ROOT / "seeds" / f"{seed}.csv"
-        if not file.is_file():
-            return
-        with file.open(encoding="utf-8", newline="") as lines:
-            names = next(csv.reader(lines))
-        kinds = [
-            "boolean" if name.startswith("is_") else "int" if name.endswith("_rank") else "varchar"
-            for name in names
-        ]
-        cells = ", ".join(
-            f"cast({name} as {kind}) as {name}" for name, kind in zip(names, kinds, strict=True)
-        )
-        self.connection.execute(
-            f"create or replace table {seed} as "
-            f"select {cells} from read_csv('{file}', all_varchar = true)"
-        )
 
     def build(self, table: str) -> str | None:
         """Read a table; returns the line that a user sees when that stops."""
@@ -134,7 +118,7 @@ class Bench:
         try:
             compiled = self.renderer.render(name)
             self.connection.execute(f"create or replace table {name} as {compiled}")
-        except CompilationError as error:
+        except Stopped as error:
             message = f"Compilation {head}{error}\n  \n  > in macro raw (macros/raw.sql)"
         except duckdb.Error as error:
             message = f"Runtime {head}" + str(error).replace("\n", "\n  ")
@@ -256,7 +240,8 @@ def outcome(bench: Bench, case: Case) -> tuple[str, int, str]:
     return "reads", bench.kept(case.table), reasons(bench.bad_rows(case.table))
 
 
-FILES = [case for case in CASES if case.damage != "row"]
+FILES = [case for case in CASES if case.damage != "row" and case.source != "seeds"]
+SEEDS = [case for case in CASES if case.source == "seeds"]
 
 
 @pytest.mark.parametrize(
@@ -289,6 +274,7 @@ def test_a_damaged_file_gives_what_the_table_says(benches, case):
 ROWS = {
     place: [case for case in CASES if case.damage == "row" and case.place == place]
     for place in sorted({case.place for case in CASES if case.damage == "row"})
+    if place[0] != "seeds"
 }
 
 
@@ -326,7 +312,7 @@ def test_each_bad_row_is_counted_by_itself(benches, place):
 
 
 def test_clean_files_are_read_without_a_word(benches):
-    for source in {case.source for case in CASES}:
+    for source in {case.source for case in FILES}:
         bench = benches(source)
         for table in (*bench.files, *bench.parquet):
             assert bench.build(table) is None
@@ -355,14 +341,14 @@ def converted(benches, tmp_path_factory):
         (
             lambda table: table.drop_columns(["predicate"]),
             "column predicate is missing in PREDICATION/part-0000000001.parquet; convert it again",
-            "has no column predicate: convert it again",
+            "column predicate is missing in PREDICATION/part-0000000001.parquet; convert it again",
         ),
         (
             lambda table: table.rename_columns(
                 ["pred" if name == "predicate" else name for name in table.column_names]
             ),
             "column predicate is missing in PREDICATION/part-0000000001.parquet; convert it again",
-            "has no column predicate: convert it again",
+            "column predicate is missing in PREDICATION/part-0000000001.parquet; convert it again",
         ),
         (lambda table: None, "PREDICATION/part-0000000001.parquet': fetch", "is not Parquet"),
     ],
@@ -438,7 +424,7 @@ def test_a_name_that_duckdb_cannot_read_is_said(named, said, tmp_path, monkeypat
     with duckdb.connect() as connection:
         renderer = Renderer(connection)
         renderer.variables = {variable("mimic_iv"): str(tmp_path / named)}
-        with pytest.raises(CompilationError) as stopped:
+        with pytest.raises(Stopped) as stopped:
             renderer.build("stg_mimic_iv__patients")
     assert said in str(stopped.value) and f"rename it in {tmp_path / named}" in str(stopped.value)
     monkeypatch.setenv(variable("mimic_iv"), str(tmp_path / named))
@@ -470,12 +456,48 @@ def test_the_table_covers_what_it_should():
     assert len(CASES) >= 100
     assert len({(*case.place, case.damage, case.content) for case in CASES}) == len(CASES)
     wanted = {*bad_input.CSV, *bad_input.PARQUET}
-    assert {case.source for case in CASES} == wanted
+    assert {case.source for case in CASES} == {*wanted, "seeds"}
     assert {case.damage for case in FILES} >= {*bad_input.WRITTEN, *bad_input.PACKED}
     # Every table of a source that a user brings has a row.
     assert {case.place for case in CASES} >= {
         (source, table) for source, tables in bad_input.CSV.items() for table in tables
     }
+
+
+# -------------------------------------------------------------------- seeds that users edit
+
+
+@pytest.fixture(scope="module")
+def seeds_root(tmp_path_factory):
+    """A project that has seeds alone."""
+    root = tmp_path_factory.mktemp("seeds")
+    shutil.copytree(ROOT / "seeds", root / "seeds")
+    return root
+
+
+@pytest.mark.parametrize("case", SEEDS, ids=[f"{one.table}: {one.damage}" for one in SEEDS])
+def test_a_damaged_seed_gives_what_the_table_says(seeds_root, case):
+    """As ehrbench doctor and ehrbench run say it, before dbt reads the seed."""
+    path = seeds_root / "seeds" / f"{case.table}.csv"
+    text = path.read_text(encoding="utf-8")
+    try:
+        if case.damage == "row":
+            bad_input.write(path, text + case.content + "\n")
+        else:
+            bad_input.damage(path, text, case.damage, case.content)
+        found = seeds.problems(seeds_root)
+    finally:
+        bad_input.write(path, text)
+    if case.outcome == "reads":
+        assert found == []
+    else:
+        [line] = found
+        assert line.startswith(f"seeds/{case.table}.csv: ") and case.says in line
+        assert "\n" not in line
+
+
+def test_every_seed_is_what_its_yml_says():
+    assert seeds.problems(ROOT) == []
 
 
 # ---------------------------------------------------------------------------- the same before dbt

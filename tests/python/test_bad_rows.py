@@ -13,6 +13,8 @@ import os
 
 import pytest
 from conftest import ROOT
+from raw_renderer import made
+from test_omop import write_unreadable
 
 from ehrbench.convert import semmeddb as converter
 from ehrbench.dbt import first_failure
@@ -118,7 +120,7 @@ def dumps(bad_rows_dir, place):
 
 
 @pytest.fixture(scope="module")
-def read(bad_rows_dir, dumps, place, full_project):
+def read(bad_rows_dir, dumps, place):
     """A query function over the staged bad rows."""
     umls, drugbank = place / "umls" / "META", place / "drugbank"
     umls.mkdir(parents=True)
@@ -126,14 +128,15 @@ def read(bad_rows_dir, dumps, place, full_project):
     (umls / "MRCONSO.RRF").write_bytes((bad_rows_dir / "MRCONSO_bad.RRF").read_bytes())
     (umls / "MRCUI.RRF").write_text("C4082455||SY|||C4300557|Y|\n", encoding="utf-8")
     (drugbank / "drugbank vocabulary.csv").write_bytes(VOCABULARY)
-    return full_project.build(
-        place,
-        *("run", "--select", "staging.semmeddb", "+int_predications_parsed", "+int_terminology_atoms"),
-        *("+int_semmeddb__bad_rows", "+int_drugbank__bad_rows"),
+    with made(
+        *(f"stg_semmeddb__{model}" for model in STAGED),
+        *("int_predications_parsed", "int_terminology_atoms"),
+        *("int_semmeddb__bad_rows", "int_drugbank__bad_rows"),
         EHRBENCH_SEMMEDDB_DIR=dumps,
         EHRBENCH_UMLS_DIR=place / "umls",
         EHRBENCH_DRUGBANK_DIR=drugbank,
-    )
+    ) as rows:
+        yield rows
 
 
 def test_predications_are_kept_or_rejected_as_expected(expected, read):
@@ -273,26 +276,24 @@ def test_the_vocabulary_keeps_what_can_be_read(read):
 # ------------------------------------------------------------------- Parquet, unreadable files
 
 
-def test_converted_dumps_give_the_same_staging(dumps, read, place, full_project):
+def test_converted_dumps_give_the_same_staging(dumps, read, place):
     """Small parts, so that rows count on over parts and over joined lines."""
     converter.convert_semmeddb(dumps, place / "parquet", part_rows=7, group_rows=3)
-    read_parquet = full_project.build(
-        place / "parquet",
-        *("run", "--select", "staging.semmeddb"),
-        EHRBENCH_SEMMEDDB_DIR=place / "parquet",
-    )
-    for model in STAGED:
-        sql = f"select * from stg_semmeddb__{model} order by source_row"
-        described = f"describe stg_semmeddb__{model}"
-        assert read_parquet(described) == read(described)
-        assert read_parquet(sql) == read(sql), model
+    staged = [f"stg_semmeddb__{model}" for model in STAGED]
+    with made(*staged, EHRBENCH_SEMMEDDB_DIR=place / "parquet") as read_parquet:
+        for model in staged:
+            for sql in (f"describe {model}", f"select * from {model} order by source_row"):
+                assert read_parquet(sql) == read(sql), model
 
 
-def test_unreadable_files_stop_their_models_with_one_line(place, full_project):
-    """Documented order of SENTENCE, a torn gzip, no gzip at all, another width, a re-saved CSV."""
-    folder, drugbank = place / "broken", place / "broken_drugbank"
-    folder.mkdir()
+def test_unreadable_files_stop_their_models_with_one_line(place, synthetic_project):
+    """Documented order of SENTENCE, a torn gzip, no gzip at all, another width, a re-saved CSV, a
+    lacking column, a quote that swallows lines."""
+    raw = place / "broken" / "raw"
+    folder, drugbank = raw / "semmeddb", raw / "drugbank"
+    folder.mkdir(parents=True)
     drugbank.mkdir()
+    write_unreadable(raw / "omop" / "torn")
     packed = gzip.compress(os.urandom(3000).hex().encode() * 50, mtime=0)
     name = "semmedVER43_2024_R_{}.csv.gz"
     documented = b'1,"99000001","ab",3,100,144,"RESULTS","RESULTS","Aspirin was given."\n' * 3
@@ -302,13 +303,14 @@ def test_unreadable_files_stop_their_models_with_one_line(place, full_project):
     older = b'1,2,"aspirin",0\n' * 3
     (folder / name.format("PREDICATION_AUX")).write_bytes(gzip.compress(older, mtime=0))
     (drugbank / "drugbank vocabulary.csv").write_bytes(VOCABULARY.replace(b",", b";"))
-    done = full_project.run(
+    done = synthetic_project.run(
         *("run", "--select", "staging.semmeddb", "stg_drugbank__vocabulary"),
-        EHRBENCH_SEMMEDDB_DIR=folder,
-        EHRBENCH_DRUGBANK_DIR=drugbank,
+        *("stg_omop__person", "stg_omop__condition_occurrence"),
+        EHRBENCH_SYNTH_DIR=place / "broken",
     )
     assert done.returncode == 1
-    results = full_project.artefact("run_results.json")["results"]
+    assert "Traceback" not in done.stdout + done.stderr
+    results = synthetic_project.artefact("run_results.json")["results"]
     said = {}
     for result in results:
         if result["status"] != "error":
@@ -324,10 +326,14 @@ def test_unreadable_files_stop_their_models_with_one_line(place, full_project):
         "stg_semmeddb__citations": ("CITATIONS.csv.gz",),
         "stg_semmeddb__predication_aux": ("has 18 fields", "fetch that release"),
         "stg_drugbank__vocabulary": ('column "DrugBank ID" is missing', "re-saved copy"),
+        "stg_omop__person": ("column gender_concept_id is missing", "torn/Person.CSV"),
+        "stg_omop__condition_occurrence": (
+            *("Line: 22002 in", "torn/condition_occurrence.csv (", "): mend that line"),
+        ),
     }
     assert set(said) == set(wanted)
     for model, words in wanted.items():
-        assert "\n" not in said[model]
+        assert "\n" not in said[model] and "I10" not in said[model]
         for word in words:
             assert word in said[model], (model, said[model])
 

@@ -1,7 +1,6 @@
 """Checks, verdicts and the audit against planted truth, on all pairs of events of a cohort."""
 
 import re
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from conftest import ehrbench
+from raw_renderer import Renderer
 
 from ehrbench.synth import catalogue, evidence, facts
 
@@ -56,13 +56,6 @@ class Cohort:
             kind = self.models[name]["config"]["materialized"]
             connection.execute(f"create or replace {kind} {name} as {self.sql(name)}")
 
-    def under(self, folder: str) -> set[str]:
-        """Models of a folder."""
-        return {
-            name for name, node in self.models.items()
-            if node["original_file_path"].startswith(f"models/{folder}/")
-        }
-
     def between(self, changed: set[str], wanted: list[str]) -> list[str]:
         """Models that depend on changed ones and feed wanted ones, in the order of running."""
         ids = {node["unique_id"]: name for name, node in self.models.items()}
@@ -88,43 +81,35 @@ class Cohort:
 
 
 @pytest.fixture(scope="module")
-def cohorts(manifest, synthetic_project, tmp_path_factory) -> dict[str, Cohort]:
+def cohorts(manifest, tmp_path_factory) -> dict[str, Cohort]:
     """The clean and the noisy cohort, each with every pair of events as a triple."""
     folder = tmp_path_factory.mktemp("quality")
-    synth, store = folder / "synth", folder / "store"
+    store = folder / "store"
     store.mkdir()
     (store / "audit_ratings.csv").write_text(RATINGS, encoding="utf-8")
-
-    def synthesise(regime):
-        shutil.rmtree(synth, ignore_errors=True)
-        done = ehrbench("synth", "--regime", regime, "--patients", PATIENTS, "--out", synth)
-        assert done.returncode == 0, done.stderr
-
-    synthesise("clean")
-    synthetic_project.build(
-        folder,
-        *("build", "--resource-type", "model", "--resource-type", "seed"),
-        *("--select", "audit_questions", "audit_columns", *(f"+{name}" for name in SELECTED)),
-        EHRBENCH_SYNTH_DIR=synth,
-        EHRBENCH_COMPLETIONS_DIR=store,
-    )
-    # The reports on ratings read items too, which are not built here: their SQL is that of `manifest`.
     models = {
         node["name"]: node
-        for made in (manifest, synthetic_project.artefact("manifest.json"))
-        for node in made["nodes"].values()
+        for node in manifest["nodes"].values()
         if node["resource_type"] == "model" and node.get("compiled_code")
     }
-    clean = Cohort(folder / "empty.duckdb", models)
-    noisy = Cohort(folder / "noisy.duckdb", models)
-    # Noise changes the files of the knowledge base alone: their models and what follows from them
-    # run again on files of the same names.
-    shutil.copy(clean.database, noisy.database)
-    synthesise("noisy")
-    changed = noisy.under("staging/umls") | noisy.under("staging/semmeddb")
-    with noisy.changing(keep=True) as connection:
-        noisy.make(connection, *sorted(changed), *noisy.between(changed, SELECTED[:-1]))
-    return {"clean": clean, "noisy": noisy}
+    views = {name for name, node in models.items() if node["config"]["materialized"] == "view"}
+    made = {}
+    for regime in ("clean", "noisy"):
+        synth = folder / regime
+        done = ehrbench("synth", "--regime", regime, "--patients", PATIENTS, "--out", synth)
+        assert done.returncode == 0, done.stderr
+        database = folder / f"{regime}.duckdb"
+        with duckdb.connect(str(database)) as connection:
+            rows = Renderer(connection, "synthetic", {"all_pairs": True}, views).make(
+                *("audit_questions", "audit_columns", *SELECTED),
+                EHRBENCH_SYNTH_DIR=synth,
+                EHRBENCH_COMPLETIONS_DIR=store,
+            )
+        # The reports on ratings read items too, which are not built here: their SQL is that of
+        # `manifest`.
+        sql = {name: {**models[name], "compiled_code": text} for name, text in rows.sql.items()}
+        made[regime] = Cohort(database, models | sql)
+    return made
 
 
 @pytest.fixture

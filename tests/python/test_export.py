@@ -1,5 +1,6 @@
 """Exports: only released items, nothing of a patient in any file, and harnesses that score as we do."""
 
+import functools
 import hashlib
 import importlib.util
 import json
@@ -416,26 +417,18 @@ def our_accuracy(rows):
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def places(folder, wanted):
-    """Items by leaf task of lm-eval, as their places among what it loads."""
-    found = {}
-    for file in sorted((folder / "lm-eval" / "items").iterdir()):
-        seen = Counter()
-        for item in pq.read_table(file).to_pylist():
-            if item["in_subset"] and item["pooled"]:
-                leaf = f"ehrbench_{item['task']}_{item['n_options']}"
-                if item["item_id"] in wanted:
-                    found.setdefault(leaf, []).append(seen[leaf])
-                seen[leaf] += 1
-    return found
-
-
 def letters_of(row):
     return [chr(ord("A") + place) for place in range(row[7])]
 
 
 @pytest.fixture(scope="module")
-def begun(synthetic_build, exported, offline, tmp_path_factory):
+def places(load, exported):
+    """Items (ids) by leaf task of lm-eval, as their places among what it loads."""
+    return functools.partial(load("harness").places, exported / "lm-eval")
+
+
+@pytest.fixture(scope="module")
+def begun(synthetic_build, exported, places, offline, tmp_path_factory):
     """Both harnesses at work on our recorded answers, beside the tests of this file."""
     work = tmp_path_factory.mktemp("harnesses")
     counted = synthetic_build.rows(SCORES.format(model="cooccurrence", mode="choice"))
@@ -465,7 +458,7 @@ def begun(synthetic_build, exported, offline, tmp_path_factory):
         "lm-eval": started("lm-eval", exported, [
             {"model": "recorded", "group": "ehrbench", "chat": True, "answers": picked},
             {"model": "recorded", "group": "ehrbench_plain", "chat": False, "answers": logprobs,
-             "samples": places(exported, {row[0] for row in asked})},
+             "samples": places({row[0] for row in asked})},
             {"model": "dummy", "group": "ehrbench_all", "chat": False, "limit": 30},
         ], offline, work / "lm-eval"),
         "inspect-ai": started("inspect-ai", exported, [
@@ -569,7 +562,9 @@ def test_the_dummy_model_of_the_lm_eval_command(exported, offline, tmp_path):
 
 @pytest.mark.soak
 @pytest.mark.engine
-def test_lm_eval_with_real_weights_scores_as_our_engine_did(synthetic_build, exported, offline, tmp_path):
+def test_lm_eval_with_real_weights_scores_as_our_engine_did(
+    synthetic_build, exported, places, offline, tmp_path
+):
     """Recorded: vLLM, mode logprobs. Here: transformers, in lm-eval, on some items of every task."""
     for package in ("torch", "transformers"):
         pytest.importorskip(package)
@@ -578,7 +573,7 @@ def test_lm_eval_with_real_weights_scores_as_our_engine_did(synthetic_build, exp
         pytest.skip(f"no weights of {MODEL} below {paths.models_dir()}: ehrbench convert embedded-model")
     rows = synthetic_build.rows(SCORES.format(model=MODEL, mode="logprobs"))
     some = {row[0] for row in rows[: 150]}
-    runs = [{"model": str(weights), "group": "ehrbench", "chat": True, "samples": places(exported, some)}]
+    runs = [{"model": str(weights), "group": "ehrbench", "chat": True, "samples": places(some)}]
     (found,) = result_of(
         started("lm-eval", exported, runs, offline, tmp_path / "work"), tmp_path / "work", 1800
     )

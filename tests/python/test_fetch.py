@@ -477,7 +477,8 @@ def test_dbt_and_python_look_in_the_same_folders(root, monkeypatch, variables, h
 
 
 def test_target_demo_finds_what_was_fetched(root, site):
-    shutil.copytree(ROOT / "models/staging", root / "models/staging")
+    for name in ("models/staging", "macros"):
+        shutil.copytree(ROOT / name, root / name)
     with serving(site) as url:
         folders = {name: fetch.fetch(name, base_url=url) for name in OPEN_DEMOS[::2]}
     assert folders["mimic-iv-demo"] == paths.source_dir("mimic_iv", "demo")

@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import rows_on
+from raw_renderer import made
 
 # ------------------------------------------------------------------- files with bad lines
 
@@ -103,23 +104,20 @@ BAD = {
 
 
 @pytest.fixture(scope="module")
-def read(full_project, tmp_path_factory):
-    """A query function over what dbt makes of the files above."""
+def read(tmp_path_factory):
+    """A query function over what becomes of the files above."""
     folder = tmp_path_factory.mktemp("mapping")
     for name, lines in FILES.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(("\n".join(lines) + "\n").encode())
-    return full_project.build(
-        folder,
-        *("build", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"),
-        *("--select", "staging.umls", "staging.icd", "staging.atc"),
-        *("icd_note_types", "procedure_roles"),
+    with made(
         *("int_umls__bad_rows", "int_icd__bad_rows", "int_ndc_attributes"),
         *("int_terminology_atoms", "int_gem_targets", "int_retired_cuis"),
         EHRBENCH_UMLS_DIR=folder / "umls",
         EHRBENCH_ICD_DIR=folder / "icd",
-    )
+    ) as rows:
+        yield rows
 
 
 def test_every_bad_line_is_listed_with_file_row_and_reason(read):

@@ -9,6 +9,7 @@ import gzip
 import io
 
 import pytest
+from raw_renderer import made
 
 COLUMNS = {
     "PATIENTS": "ROW_ID SUBJECT_ID GENDER DOB DOD DOD_HOSP DOD_SSN EXPIRE_FLAG",
@@ -127,23 +128,21 @@ def write(folder, name, rows):
 
 
 @pytest.fixture(scope="module")
-def rows(full_project, tmp_path_factory):
-    """A query function over what dbt made of the files."""
+def rows(tmp_path_factory):
+    """A query function over what becomes of the files."""
     folder = tmp_path_factory.mktemp("mimic_iii")
     for name, lines in ROWS.items():
         write(folder / "mimic_iii", name, lines)
     (folder / "mimic_iv/hosp").mkdir(parents=True)
     for name, text in MIMIC_IV.items():
         (folder / f"mimic_iv/hosp/{name}.csv").write_text(text, encoding="utf-8")
-    return full_project.build(
-        folder,
-        *("build", "--resource-type", "model", "--resource-type", "seed"),
-        *("--select", "+int_mimic_iii__events", "+int_mimic_iii__patients"),
-        *("+int_mimic_iii__stay_rule_effect", "+int_mimic_iii__data_class"),
-        *("+int_mimic_iv__bad_rows",),
+    with made(
+        *("int_mimic_iii__events", "int_mimic_iii__patients", "int_mimic_iii__stay_rule_effect"),
+        *("int_mimic_iii__data_class", "int_mimic_iv__bad_rows"),
         EHRBENCH_MIMIC_III_DIR=folder / "mimic_iii",
         EHRBENCH_MIMIC_IV_DIR=folder / "mimic_iv",
-    )
+    ) as query:
+        yield query
 
 
 def test_bad_rows_have_a_file_a_row_and_a_reason(rows):

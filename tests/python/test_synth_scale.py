@@ -15,21 +15,31 @@ SMALL = {
 }
 
 
-@pytest.fixture
-def small(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def small():
     """Profiles of a few thousand rows, made in several chunks."""
     known = scale.profiles()
     made = {
         "cohort": known["mimic-iv-3.1"] | SMALL["cohort"],
         "knowledge": known["semmeddb-2024"] | SMALL["knowledge"] | {"concepts": 20_000},
     }
-    monkeypatch.setattr(scale, "profiles", lambda: made)
-    monkeypatch.setattr(
-        scale,
-        "CHUNKS",
-        {"patients": 700, "admissions": 49 * 10, "concepts": 9_000, "pmids": 400,
-         "predications": 5_000, "sentences": 9_000},
-    )
+    chunks = {
+        "patients": 700, "admissions": 49 * 10, "concepts": 9_000, "pmids": 400,
+        "predications": 5_000, "sentences": 9_000,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scale, "profiles", lambda: known | made)
+        patch.setattr(scale, "CHUNKS", chunks)
+        yield
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder of both, half of the sentences left out, and the bytes that were told of."""
+    folder, told = tmp_path_factory.mktemp("scale"), []
+    scale.write(folder, "cohort", made=told.append)
+    scale.write(folder, "knowledge", sentences_share=0.5, made=told.append)
+    return folder, sum(told)
 
 
 def contents(folder):
@@ -37,14 +47,13 @@ def contents(folder):
             if path.is_file()}
 
 
-def test_rows_are_those_of_the_profile_and_bytes_are_equal(small, tmp_path):
-    told = []
-    for name in ("one", "two"):
-        scale.write(tmp_path / name, "cohort", made=told.append)
-        manifest = scale.write(tmp_path / name, "knowledge", sentences_share=0.5, made=told.append)
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert sum(told) == 2 * (
-        scale.expected_bytes("cohort") + scale.expected_bytes("knowledge", 0.5)
+def test_rows_are_those_of_the_profile_and_bytes_are_equal(written, tmp_path):
+    folder, told = written
+    scale.write(tmp_path, "cohort")
+    manifest = scale.write(tmp_path, "knowledge", sentences_share=0.5)
+    assert contents(tmp_path) == contents(folder)
+    assert told == (
+        scale.expected_bytes("cohort") + scale.expected_bytes("knowledge", sentences_share=0.5)
     )
     rows = manifest["rows"]
     assert manifest["patients"] == rows["raw/mimic_iv/hosp/patients.csv.gz"] == 2_000
@@ -53,7 +62,7 @@ def test_rows_are_those_of_the_profile_and_bytes_are_equal(small, tmp_path):
     assert rows["raw/semmeddb/semmedVER43_2024_R_SENTENCE.csv.gz"] == 10_000
     for path, n in rows.items():
         opened = gzip.open if path.endswith(".gz") else open
-        with opened(tmp_path / "one" / path, "rt", encoding="utf-8", newline="") as lines:
+        with opened(tmp_path / path, "rt", encoding="utf-8", newline="") as lines:
             read = list(csv.reader(lines)) if ".csv" in path else list(lines)
         headed = ".csv" in path and "semmed" not in path
         assert len(read) - headed == n, path
@@ -61,10 +70,27 @@ def test_rows_are_those_of_the_profile_and_bytes_are_equal(small, tmp_path):
     assert not list(tmp_path.rglob(".ehrbench-part-*"))
 
 
-def test_the_cohort_is_as_dense_as_mimic_and_follows_the_knowledge(small, tmp_path):
-    scale.write(tmp_path, "cohort")
-    scale.write(tmp_path, "knowledge")
-    raw = tmp_path / "raw"
+def test_a_share_is_the_first_rows(written, tmp_path):
+    """The bytes of a packed file differ, since a share ends its last chunk earlier."""
+    part = scale.write(tmp_path, "cohort", share=0.301)
+    assert part["profiles"] == {"mimic-iv-3.1": 0.301}
+    assert part["patients"] == 602 and part["rows"]["raw/mimic_iv/hosp/admissions.csv.gz"] == 899
+    for path, n in part["rows"].items():
+        lines = [
+            gzip.decompress((folder / path).read_bytes()).splitlines()
+            for folder in (written[0], tmp_path)
+        ]
+        assert lines[1] == lines[0][: n + 1], path
+
+
+def test_a_tenth_is_a_tenth_by_its_decimals():
+    """In binary, a tenth of three tens is not always three, nor nine tenths of ten nine."""
+    assert [scale._part(n, 0.1) for n in (546_028, 9_999_999, 0, 3)] == [54_602, 999_999, 0, 1]
+    assert all(scale._part(1000, n / 1000) == n for n in range(1, 1001))
+
+
+def test_the_cohort_is_as_dense_as_mimic_and_follows_the_knowledge(written):
+    raw = written[0] / "raw"
     hosp = raw / "mimic_iv" / "hosp"
     with duckdb.connect() as connection:
         def value(sql):
@@ -125,8 +151,9 @@ def test_the_cohort_is_as_dense_as_mimic_and_follows_the_knowledge(small, tmp_pa
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
-    [({"profile": "mimic"}, "profile must be one of"), ({"sentences_share": 0}, "share"),
-     ({"sentences_share": 1.5}, "share")],
+    [({"profile": "mimic"}, "profile must be one of"), ({"sentences_share": 0}, "share of"),
+     ({"sentences_share": 1.5}, "share of"), ({"share": 0}, "the share must"),
+     ({"share": float("nan")}, "the share must"), ({"share": 1.5}, "the share must")],
 )
 def test_wrong_arguments_get_one_line(tmp_path, arguments, word):
     with pytest.raises(ValueError, match=word) as caught:
@@ -137,6 +164,6 @@ def test_wrong_arguments_get_one_line(tmp_path, arguments, word):
 
 def test_disk_is_looked_at_before_a_byte_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2, 1, 10**9))
-    with pytest.raises(ValueError, match=r"needs about \d+\.\d GB and 1\.0 GB are free"):
-        scale.write(tmp_path / "new", "semmeddb-2024")
+    with pytest.raises(ValueError, match=r"needs about \d+\.\d GB and 1\.0 GB are free.*--share"):
+        scale.write(tmp_path / "new", "semmeddb-2024", share=0.3)
     assert not (tmp_path / "new").exists()

@@ -2,8 +2,9 @@
 
 ``write(out, profile)`` streams the raw files of a profile of profiles.csv out of DuckDB: every row
 is a pure function of its number and the seed, so chunks are made side by side, memory does not
-grow, and equal arguments give equal bytes. The cohort follows relations that the knowledge base
-states; truth tables and traps are in the small data set of ``ehrbench synth --patients`` only.
+grow, equal arguments give equal bytes, and a share of a profile is its first rows. The cohort
+follows relations that the knowledge base states; truth tables and traps are in the small data set
+of ``ehrbench synth --patients`` only.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -36,6 +38,8 @@ CHUNKS = {
     "predications": 500_000,
     "sentences": 1_000_000,
 }
+# What a share makes smaller; the vocabulary keeps its size.
+SIZES = ("patients", "admissions", "predications", "sentences", "pmids")
 # What is drawn first: for each chunk of a unit, and once for a whole knowledge base.
 DRAWN_FOR_UNIT = {"admissions": "admissions_drawn"}
 DRAWN_ONCE = {"knowledge": "concepts"}
@@ -93,23 +97,30 @@ def _chunks(asked: dict) -> Iterator[_Chunk]:
             yield _Chunk(unit, first, min(first + step, asked[unit]), members)
 
 
-def _asked(profile: str, seed: int, sentences_share: float) -> dict:
+def _part(whole: int, share: float) -> int:
+    """A share of a number, by the share's decimals; nothing stays nothing and all else is some."""
+    return min(whole, max(1, int(whole * Fraction(str(share)))))
+
+
+def _asked(profile: str, seed: int, share: float, sentences_share: float) -> dict:
     known = profiles()
     if profile not in known:
         raise ValueError(f"profile must be one of {', '.join(known)}, not {profile!r}")
-    if not 0 < sentences_share <= 1:
-        raise ValueError(f"the share of sentences must be above 0 and at most 1, not {sentences_share}")
-    asked = known[profile] | {"seed": seed}
-    asked["sentences"] = int(asked["sentences"] * sentences_share)
+    for name, value in (("share", share), ("share of sentences", sentences_share)):
+        if not 0 < value <= 1:
+            raise ValueError(f"the {name} must be above 0 and at most 1, not {value}")
+    asked = known[profile] | {"seed": seed, "profile_share": share}
+    asked |= {name: _part(asked[name], share) for name in SIZES}
+    asked["sentences"] = _part(asked["sentences"], sentences_share)
     return asked
 
 
-def expected_bytes(profile: str, sentences_share: float = 1.0) -> int:
-    """Bytes on disk that a profile needs, about.
+def expected_bytes(profile: str, share: float = 1.0, sentences_share: float = 1.0) -> int:
+    """Bytes on disk that a share of a profile needs, about.
 
     Raises ValueError with one clear line for arguments that make no sense.
     """
-    return sum(chunk.bytes() for chunk in _chunks(_asked(profile, 0, sentences_share)))
+    return sum(chunk.bytes() for chunk in _chunks(_asked(profile, 0, share, sentences_share)))
 
 
 def _check_disk(folder: Path, needed: int) -> None:
@@ -119,7 +130,7 @@ def _check_disk(folder: Path, needed: int) -> None:
     if free < needed:
         raise ValueError(
             f"the profile needs about {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: "
-            "name another disk with --out, or take the profile of a tenth"
+            "name another disk with --out, or write less with --share"
         )
 
 
@@ -172,6 +183,7 @@ def write(
     out: Path | str,
     profile: str,
     seed: int = DEFAULT_SEED,
+    share: float = 1.0,
     sentences_share: float = 1.0,
     made: Callable[[int], None] = lambda n: None,
 ) -> dict:
@@ -179,14 +191,15 @@ def write(
 
     out: folder that receives raw/ and MANIFEST.json; a cohort and a knowledge base may share it.
     profile: a name of ``profiles()``.
-    sentences_share: share (0 to 1] of the sentences that are written, the first ones.
+    share: share (0 to 1] of the profile's rows that are written, the first ones.
+    sentences_share: share (0 to 1] of these sentences that are written, the first ones.
     made: called with the expected packed bytes of every chunk that was written.
 
     Raises ValueError with one clear line for arguments that make no sense or too little disk.
     """
-    asked = _asked(profile, seed, sentences_share)
+    asked = _asked(profile, seed, share, sentences_share)
     out = Path(out)
-    _check_disk(out, expected_bytes(profile, sentences_share))
+    _check_disk(out, expected_bytes(profile, share, sentences_share))
     maker = _Maker(asked, out / "raw")
     counts: dict[str, int] = {}
 
@@ -230,7 +243,11 @@ def _set_aside(out: Path, asked: dict, counts: dict[str, int]) -> dict:
     gone = {f"raw/{path}" for path in counts}
     earlier = {
         "patients": 0 if asked["patients"] else manifest.get("patients", 0),
-        "profiles": [name for name in manifest.get("profiles", []) if name != asked["profile"]],
+        "profiles": {
+            name: part
+            for name, part in manifest.get("profiles", {}).items()
+            if name != asked["profile"]
+        },
         "rows": {path: n for path, n in manifest.get("rows", {}).items() if path not in gone},
     }
     _put(aside, earlier)
@@ -252,7 +269,7 @@ def _write_manifest(out: Path, asked: dict, counts: dict[str, int], earlier: dic
         "data_class": "synthetic",
         "generator": "ehrbench synth",
         "patients": asked["patients"] or earlier["patients"],
-        "profiles": sorted([*earlier["profiles"], asked["profile"]]),
+        "profiles": earlier["profiles"] | {asked["profile"]: asked["profile_share"]},
         "rows": dict(sorted((earlier["rows"] | rows).items())),
         "schema_version": 2,
         "seed": asked["seed"],

@@ -92,4 +92,14 @@ select
         end
     ) as diagnoses
 from followed
-order by h
+order by h;
+
+-- The orders or procedures of the admissions, `n` each, with a draw of their own.
+create or replace macro drawn_in_visits(kind, step, n) as table
+    select * replace (draw(kind, getvariable('seed'), h * step + k) as m)
+    from (
+        select
+            *,
+            unnest(range(cast(n as bigint))) as k
+        from admissions_drawn
+    );

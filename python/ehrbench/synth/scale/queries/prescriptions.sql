@@ -31,24 +31,5 @@ from (
                 )
             else common(getvariable('drugs_known'), part(m, 2), 4)
         end as ordered
-    from (
-        select
-            p,
-            h,
-            admitted,
-            stay,
-            diagnoses,
-            k,
-            draw('order', getvariable('seed'), h * 100 + k) as m
-        from (
-            select
-                p,
-                h,
-                admitted,
-                stay,
-                diagnoses,
-                unnest(range(cast(n_orders as bigint))) as k
-            from admissions_drawn
-        )
-    )
+    from drawn_in_visits('order', 100, n_orders)
 )

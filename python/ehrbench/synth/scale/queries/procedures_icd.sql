@@ -15,24 +15,5 @@ from (
                 )
             else common(getvariable('procedures_known'), part(m, 2), 3)
         end as done
-    from (
-        select
-            p,
-            h,
-            admitted,
-            icd_version,
-            diagnoses,
-            k,
-            draw('procedure', getvariable('seed'), h * 10 + k) as m
-        from (
-            select
-                p,
-                h,
-                admitted,
-                icd_version,
-                diagnoses,
-                unnest(range(cast(n_procedures as bigint))) as k
-            from admissions_drawn
-        )
-    )
+    from drawn_in_visits('procedure', 10, n_procedures)
 )
