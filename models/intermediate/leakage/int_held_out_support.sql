@@ -182,42 +182,6 @@ near as (
 
 ),
 
--- At most one end may be a step away: `stepping` names which, so that the join of both ends never
--- meets two that are.
-near_one as (
-
-    select
-        *,
-        'one' as stepping
-    from near
-
-    union all
-
-    select
-        *,
-        'other' as stepping
-    from near
-    where steps = 0
-
-),
-
-near_other as (
-
-    select
-        *,
-        'other' as stepping
-    from near
-
-    union all
-
-    select
-        *,
-        'one' as stepping
-    from near
-    where steps = 0
-
-),
-
 -- Who states it: SemMedDB, or the vocabulary of the Metathesaurus. A link holds in either
 -- direction, support in its own.
 statements as (
@@ -278,29 +242,97 @@ pairs_asked as (
 
 ),
 
-pairs_linked as (
+-- From the scenario's end first: what a source states about a concept or its relatives is less
+-- than all pairs of relatives of both ends.
+reached as (
 
     select
-        pairs_asked.task,
-        pairs_asked.scenario_cui_id,
-        pairs_asked.cui_id,
+        directed.task,
         directed.held_out,
-        bool_or(directed.supports and one.narrow_steps + other.narrow_steps <= 1) as supports
+        near.cui_id as scenario_cui_id,
+        directed.other_cui_id,
+        min(near.steps) as steps,
+        min(near.narrow_steps) filter (where directed.supports) as narrow_steps
     from directed
-    inner join near_one as one
-        on directed.one_cui_id = one.near_cui_id
-    inner join near_other as other
-        on directed.other_cui_id = other.near_cui_id
-        and one.stepping = other.stepping
-    inner join pairs_asked
+    inner join near
+        on directed.one_cui_id = near.near_cui_id
+    semi join pairs_asked
         on directed.task = pairs_asked.task
-        and one.cui_id = pairs_asked.scenario_cui_id
-        and other.cui_id = pairs_asked.cui_id
+        and near.cui_id = pairs_asked.scenario_cui_id
     group by
-        pairs_asked.task,
-        pairs_asked.scenario_cui_id,
-        pairs_asked.cui_id,
-        directed.held_out
+        directed.task,
+        directed.held_out,
+        near.cui_id,
+        directed.other_cui_id
+
+),
+
+-- At most one end may be a step away: `stepping` names which, so that the join of both ends never
+-- meets two that are.
+reached_stepping as (
+
+    select
+        *,
+        'one' as stepping
+    from reached
+
+    union all
+
+    select
+        *,
+        'other' as stepping
+    from reached
+    where steps = 0
+
+),
+
+near_stepping as (
+
+    select
+        *,
+        'other' as stepping
+    from near
+
+    union all
+
+    select
+        *,
+        'one' as stepping
+    from near
+    where steps = 0
+
+),
+
+-- Apart from pairs_asked, which the planner would join to one end alone.
+met as materialized (
+
+    select
+        reached_stepping.task,
+        reached_stepping.held_out,
+        reached_stepping.scenario_cui_id,
+        near_stepping.cui_id,
+        coalesce(bool_or(reached_stepping.narrow_steps + near_stepping.narrow_steps <= 1), false)
+            as supports
+    from reached_stepping
+    inner join near_stepping
+        on reached_stepping.other_cui_id = near_stepping.near_cui_id
+        and reached_stepping.stepping = near_stepping.stepping
+    group by
+        reached_stepping.task,
+        reached_stepping.held_out,
+        reached_stepping.scenario_cui_id,
+        near_stepping.cui_id
+
+),
+
+pairs_linked as (
+
+    select met.*
+    from met
+    semi join pairs_asked
+        on met.task = pairs_asked.task
+        and met.scenario_cui_id = pairs_asked.scenario_cui_id
+        and met.cui_id = pairs_asked.cui_id
 
 ),
 

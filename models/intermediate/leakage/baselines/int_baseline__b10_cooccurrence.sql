@@ -103,6 +103,13 @@ pairs_counted as (
     from visits_with_scenario
     inner join visits_with_option
         on visits_with_scenario.object_visit_key = visits_with_option.visit_key
+    -- the pairs that are asked, of the far more that occur
+    semi join pairs_asked
+        on visits_with_scenario.source = pairs_asked.source
+        and visits_with_scenario.pair_window = pairs_asked.pair_window
+        and visits_with_scenario.patient_half = pairs_asked.patient_half
+        and visits_with_scenario.cui_id = pairs_asked.scenario_cui_id
+        and visits_with_option.cui_id = pairs_asked.cui_id
     group by
         visits_with_scenario.source,
         visits_with_scenario.pair_window,
