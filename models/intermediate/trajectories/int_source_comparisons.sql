@@ -94,7 +94,9 @@ visits as (
         admissions.visit_class,
         admissions.admitted_at,
         admissions.discharged_at,
-        patients.person_group
+        patients.person_group,
+        cast(row_number() over (order by admissions.source, admissions.admission_id) as integer)
+            as visit_number
     from admissions
     inner join compared_sources
         on admissions.source = compared_sources.source
@@ -108,6 +110,8 @@ overlapping as (
     select
         pairs.source_a,
         pairs.source_b,
+        a.visit_number as visit_number_a,
+        b.visit_number as visit_number_b,
         a.admission_id as admission_id_a,
         b.admission_id as admission_id_b,
         case
@@ -151,18 +155,16 @@ side_matches as (
     select
         source_a,
         source_b,
-        source_a as source,
-        admission_id_a as admission_id,
-        admission_id_b as other_admission_id,
+        visit_number_a as visit_number,
+        visit_number_b as other_visit_number,
         reason
     from matches
     union all
     select
         source_a,
         source_b,
-        source_b,
-        admission_id_b,
-        admission_id_a,
+        visit_number_b,
+        visit_number_a,
         reason
     from matches
 
@@ -190,9 +192,9 @@ visit_rows as (
         sides.source,
         sides.other_source,
         visits.person_group,
-        visits.admission_id,
-        side_matches.other_admission_id,
-        side_matches.other_admission_id is not null as is_shared,
+        visits.visit_number,
+        side_matches.other_visit_number,
+        side_matches.other_visit_number is not null as is_shared,
         case
             when side_matches.reason is not null then side_matches.reason
             when other_persons.source is null then 'person_absent'
@@ -205,8 +207,7 @@ visit_rows as (
     left join side_matches
         on sides.source_a = side_matches.source_a
         and sides.source_b = side_matches.source_b
-        and sides.source = side_matches.source
-        and visits.admission_id = side_matches.admission_id
+        and visits.visit_number = side_matches.visit_number
     left join held_persons as other_persons
         on sides.other_source = other_persons.source
         and visits.person_group = other_persons.person_group
@@ -216,10 +217,10 @@ visit_rows as (
 
 ),
 
-held_codes as (
+-- Drugs are compared as ingredients; what no ingredient stands for is not compared.
+compared_events as (
 
-    -- Drugs are compared as ingredients; what no ingredient stands for is not compared.
-    select distinct
+    select
         source_events.source,
         source_events.admission_id,
         source_events.event_type,
@@ -238,6 +239,20 @@ held_codes as (
 
 ),
 
+known_codes as (
+
+    select distinct source, event_type, code_system, normalized_code
+    from compared_events
+
+),
+
+known_systems as (
+
+    select distinct source, event_type, code_system
+    from known_codes
+
+),
+
 code_concepts as (
 
     select distinct
@@ -251,80 +266,116 @@ code_concepts as (
 
 ),
 
+-- Codes and visits as numbers: their pairs are many, and met three times below.
+codes as (
+
+    select
+        *,
+        cast(row_number() over (order by event_type, code_system, normalized_code) as integer)
+            as code_number
+    from (select distinct event_type, code_system, normalized_code from known_codes)
+
+),
+
+numbered_concepts as (
+
+    select
+        codes.code_number,
+        codes.event_type,
+        code_concepts.cui_id
+    from codes
+    inner join code_concepts
+        on codes.code_system = code_concepts.code_system
+        and codes.normalized_code = code_concepts.normalized_code
+
+),
+
+held_codes as (
+
+    select distinct
+        visits.visit_number,
+        codes.code_number
+    from compared_events
+    inner join visits
+        on compared_events.source = visits.source
+        and compared_events.admission_id = visits.admission_id
+    inner join codes
+        on compared_events.event_type = codes.event_type
+        and compared_events.code_system = codes.code_system
+        and compared_events.normalized_code = codes.normalized_code
+
+),
+
 held_concepts as (
 
     select distinct
-        held_codes.source,
-        held_codes.admission_id,
-        held_codes.event_type,
-        code_concepts.cui_id
+        held_codes.visit_number,
+        numbered_concepts.event_type,
+        numbered_concepts.cui_id
     from held_codes
-    inner join code_concepts
-        on held_codes.code_system = code_concepts.code_system
-        and held_codes.normalized_code = code_concepts.normalized_code
+    inner join numbered_concepts
+        on held_codes.code_number = numbered_concepts.code_number
 
 ),
 
-known_codes as (
+compared_codes as (
 
-    select distinct source, event_type, code_system, normalized_code
-    from held_codes
-
-),
-
-known_systems as (
-
-    select distinct source, event_type, code_system
-    from known_codes
+    select
+        visit_rows.source_a,
+        visit_rows.source_b,
+        visit_rows.source,
+        visit_rows.other_source,
+        visit_rows.person_group,
+        visit_rows.is_shared as is_visit_shared,
+        visit_rows.other_visit_number,
+        held_codes.code_number,
+        others.code_number is not null as is_shared
+    from visit_rows
+    inner join held_codes
+        on visit_rows.visit_number = held_codes.visit_number
+    left join held_codes as others
+        on visit_rows.other_visit_number = others.visit_number
+        and held_codes.code_number = others.code_number
 
 ),
 
 code_rows as (
 
     select
-        visit_rows.source_a,
-        visit_rows.source_b,
-        visit_rows.source,
-        visit_rows.person_group,
-        held_codes.event_type,
-        held_codes.code_system,
-        held_codes.normalized_code,
-        others.source is not null as is_shared,
+        compared_codes.source_a,
+        compared_codes.source_b,
+        compared_codes.source,
+        compared_codes.person_group,
+        codes.event_type,
+        codes.code_system,
+        codes.normalized_code,
+        compared_codes.is_shared,
         case
-            when others.source is not null then 'agree'
-            when not visit_rows.is_shared then 'visit_not_shared'
-            when other_concepts.source is not null then 'other_code_of_concept'
+            when compared_codes.is_shared then 'agree'
+            when not compared_codes.is_visit_shared then 'visit_not_shared'
+            when other_concepts.visit_number is not null then 'other_code_of_concept'
             when other_systems.source is null then 'code_system_absent'
             when other_codes.source is null then 'code_absent'
             else 'code_in_other_visits'
         end as reason
-    from visit_rows
-    inner join held_codes
-        on visit_rows.source = held_codes.source
-        and visit_rows.admission_id = held_codes.admission_id
-    left join held_codes as others
-        on visit_rows.other_source = others.source
-        and visit_rows.other_admission_id = others.admission_id
-        and held_codes.event_type = others.event_type
-        and held_codes.code_system = others.code_system
-        and held_codes.normalized_code = others.normalized_code
-    left join code_concepts
-        on held_codes.code_system = code_concepts.code_system
-        and held_codes.normalized_code = code_concepts.normalized_code
+    from compared_codes
+    inner join codes
+        on compared_codes.code_number = codes.code_number
+    left join numbered_concepts
+        on compared_codes.code_number = numbered_concepts.code_number
     left join held_concepts as other_concepts
-        on visit_rows.other_source = other_concepts.source
-        and visit_rows.other_admission_id = other_concepts.admission_id
-        and held_codes.event_type = other_concepts.event_type
-        and code_concepts.cui_id = other_concepts.cui_id
+        on compared_codes.other_visit_number = other_concepts.visit_number
+        and numbered_concepts.event_type = other_concepts.event_type
+        and numbered_concepts.cui_id = other_concepts.cui_id
     left join known_codes as other_codes
-        on visit_rows.other_source = other_codes.source
-        and held_codes.event_type = other_codes.event_type
-        and held_codes.code_system = other_codes.code_system
-        and held_codes.normalized_code = other_codes.normalized_code
+        on compared_codes.other_source = other_codes.source
+        and codes.event_type = other_codes.event_type
+        and codes.code_system = other_codes.code_system
+        and codes.normalized_code = other_codes.normalized_code
     left join known_systems as other_systems
-        on visit_rows.other_source = other_systems.source
-        and held_codes.event_type = other_systems.event_type
-        and held_codes.code_system = other_systems.code_system
+        on compared_codes.other_source = other_systems.source
+        and codes.event_type = other_systems.event_type
+        and codes.code_system = other_systems.code_system
 
 ),
 
