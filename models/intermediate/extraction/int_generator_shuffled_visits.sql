@@ -24,8 +24,9 @@ events as (
 
 ),
 
--- Parts of combinations count too: who was given the combination was given its parts.
-event_concepts as (
+-- Parts of combinations count too: who was given the combination was given its parts. Read twice
+-- rather than kept: what is asked of it is little.
+event_concepts as not materialized (
 
     select
         event_key,
@@ -43,7 +44,7 @@ relations as (
 
 lists as (
 
-    select distinct
+    select
         visits.source,
         visits.patient_key,
         task_events.prompt_task,
@@ -53,6 +54,8 @@ lists as (
     from task_events
     inner join visits
         on task_events.visit_key = visits.visit_key
+    -- one row per list
+    where task_events.event_position = 1
 
 ),
 

@@ -33,16 +33,9 @@ drug_orders as (
 
 ),
 
-events as (
+code_concepts as (
 
-    select * from {{ ref('fct_visit_events') }}
-
-),
-
-first_concepts as (
-
-    select * from {{ ref('brg_event_concepts') }}
-    where rank = 1
+    select * from {{ ref('int_code_first_concepts') }}
 
 ),
 
@@ -250,19 +243,6 @@ known_systems as (
 
     select distinct source, event_type, code_system
     from known_codes
-
-),
-
-code_concepts as (
-
-    select distinct
-        events.code_system,
-        events.normalized_code,
-        first_concepts.cui_id
-    from events
-    inner join first_concepts
-        on events.event_key = first_concepts.event_key
-    where first_concepts.cui_id is not null
 
 ),
 
