@@ -1,17 +1,15 @@
 -- The null of the checks: a visit's subjects paired with the objects of another patient's visit.
 with
 
-subjects as (
+objects as (
 
-    select * from {{ ref('int_shuffled_ends') }}
-    where role = 'subject'
+    select * from {{ ref('int_shuffled_objects') }}
 
 ),
 
-objects as (
+task_events as (
 
-    select * from {{ ref('int_shuffled_ends') }}
-    where role = 'object'
+    select * from {{ ref('int_task_events') }}
 
 ),
 
@@ -21,14 +19,30 @@ relations as (
 
 ),
 
+subjects as (
+
+    select
+        task_events.list_number,
+        task_events.event_key,
+        task_events.event_type
+    from task_events
+    semi join objects
+        on task_events.list_number = objects.list_number
+    where task_events.role_allowed in ('subject', 'both')
+    qualify row_number() over (
+        partition by task_events.list_number order by task_events.event_key
+    ) <= {{ var('shuffled_per_visit') }}
+
+),
+
 pairs as (
 
     select
-        subjects.source,
+        objects.source,
         relations.task,
-        subjects.list_number,
-        subjects.visit_key,
-        subjects.target_visit_key,
+        objects.list_number,
+        objects.visit_key,
+        objects.target_visit_key,
         subjects.event_key as subject_event_key,
         relations.relation,
         objects.event_key as object_event_key
@@ -36,7 +50,7 @@ pairs as (
     inner join objects
         on subjects.list_number = objects.list_number
     inner join relations
-        on subjects.prompt_task = relations.prompt_task
+        on objects.prompt_task = relations.prompt_task
         and subjects.event_type = relations.subject_type
         and objects.event_type = relations.object_type
 

@@ -1,7 +1,7 @@
--- The ends of the null of the checks: a visit's subjects, and the objects of another patient's visit.
+-- What the null of the checks pairs a visit's subjects with: the objects of another patient's visit.
 -- Visits stand in md5 order in a ring; the donor is the next one of another patient. Objects whose
 -- concept the own visit has are left out, so every pair is truly foreign. A model of its own, since
--- pairs take as much memory again.
+-- subjects and pairs take as much memory again.
 with
 
 task_events as (
@@ -127,22 +127,6 @@ own_concepts as (
 
 ),
 
-subjects as (
-
-    select
-        donors.list_number,
-        task_events.event_key,
-        task_events.event_type
-    from donors
-    inner join task_events
-        on donors.list_number = task_events.list_number
-    where task_events.role_allowed in ('subject', 'both')
-    qualify row_number() over (
-        partition by donors.list_number order by task_events.event_key
-    ) <= {{ var('shuffled_per_visit') }}
-
-),
-
 donor_objects as (
 
     select
@@ -184,7 +168,7 @@ objects as (
 
 ),
 
-ends as (
+shuffled as (
 
     select
         donors.source,
@@ -192,17 +176,12 @@ ends as (
         donors.list_number,
         donors.visit_key,
         donors.target_visit_key,
-        found.role,
-        found.event_key,
-        found.event_type
+        objects.event_key,
+        objects.event_type
     from donors
-    inner join (
-        select *, 'subject' as role from subjects
-        union all
-        select *, 'object' as role from objects
-    ) as found
-        on donors.list_number = found.list_number
+    inner join objects
+        on donors.list_number = objects.list_number
 
 )
 
-select * from ends
+select * from shuffled
