@@ -192,11 +192,12 @@ def test_cooccurrence_counts_other_persons(unqualified):
               [(n, n, "s", {"next_visit": "px"}.get(t["window"], "dx"), t["person"]) for n, t in enumerate(templates)])
         table("int_scenario_concepts", "template_number int, cui_id int",
               [(n, c) for n, t in enumerate(templates) for c in t["concepts"]])
-        table("int_pair_visits", "source text, pair_window text, person_group int, subject_visit_key int, "
-              "object_visit_key int", [("s", *pair) for pair in pairs])
+        table("int_pair_visits", "source text, pair_window text, person_group int, subject_visit_id int, "
+              "object_visit_id int", [("s", *pair) for pair in pairs])
         table("dim_visits", "source text, visit_key int, patient_key int, visit_number int",
               [("s", visit, person, visit) for visit, person in visits])
-        table("int_visit_concepts", "visit_key int, cui_id int",
+        table("int_visit_ids", "visit_key int, visit_id int", [(visit, visit) for visit, _ in visits])
+        table("int_visit_concepts", "visit_id int, cui_id int",
               [(visit, concept) for visit, own in concepts.items() for concept in sorted(own)])
         found = connection.execute(unqualified["int_cooccurrence_scores"]).fetchall()
         assert len(found) == len(templates) * 15

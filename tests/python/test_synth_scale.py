@@ -162,6 +162,15 @@ def test_wrong_arguments_get_one_line(tmp_path, arguments, word):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["MANIFEST.json", ".ehrbench-aside-MANIFEST.json"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"profiles": ["mimic-iv-3.1"]}', '{"rows": 3}'])
+def test_a_manifest_of_another_kind_gets_one_line_first(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"{name}: damaged or of another version: remove it") as caught:
+        scale.write(tmp_path, "mimic-iv-3.1", share=0.00001)
+    assert "\n" not in str(caught.value) and not (tmp_path / "raw").exists()
+
+
 def test_disk_is_looked_at_before_a_byte_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(2, 1, 10**9))
     with pytest.raises(ValueError, match=r"needs about \d+\.\d GB and 1\.0 GB are free.*--share"):

@@ -56,7 +56,14 @@ pair_visits as (
 
 visits as (
 
-    select * from {{ ref('dim_visits') }}
+    select
+        dim_visits.source,
+        dim_visits.patient_key,
+        dim_visits.visit_number,
+        visit_ids.visit_id
+    from {{ ref('dim_visits') }} as dim_visits
+    inner join {{ ref('int_visit_ids') }} as visit_ids
+        on dim_visits.visit_key = visit_ids.visit_key
 
 ),
 
@@ -101,11 +108,11 @@ pairs_numbered as (
     select
         pair_visits.source,
         pair_visits.pair_window,
-        pair_visits.subject_visit_key,
-        pair_visits.object_visit_key,
+        pair_visits.subject_visit_id,
+        pair_visits.object_visit_id,
         asked_persons.person,
         cast(row_number() over (
-            order by pair_visits.pair_window, pair_visits.subject_visit_key
+            order by pair_visits.pair_window, pair_visits.subject_visit_id
         ) as integer) as pair_number,
         cast(dense_rank() over (
             order by pair_visits.source, pair_visits.pair_window
@@ -165,7 +172,7 @@ with_scenario as (
         visit_concepts.cui_id as scenario_cui_id
     from pairs_numbered
     inner join visit_concepts
-        on pairs_numbered.subject_visit_key = visit_concepts.visit_key
+        on pairs_numbered.subject_visit_id = visit_concepts.visit_id
     semi join asked_pairs
         on pairs_numbered.cell = asked_pairs.cell
         and visit_concepts.cui_id = asked_pairs.scenario_cui_id
@@ -175,7 +182,7 @@ with_scenario as (
 option_visits as (
 
     select
-        visits.visit_key,
+        visits.visit_id,
         visits.visit_number,
         visit_concepts.cui_id,
         min(visits.visit_number) over (
@@ -183,7 +190,7 @@ option_visits as (
         ) as first_visit_number
     from visit_concepts
     inner join visits
-        on visit_concepts.visit_key = visits.visit_key
+        on visit_concepts.visit_id = visits.visit_id
     where visit_concepts.cui_id in (select cui_id from asked_pairs)
 
 ),
@@ -197,9 +204,9 @@ with_option as (
         option_visits.cui_id
     from pairs_numbered
     inner join option_visits
-        on pairs_numbered.object_visit_key = option_visits.visit_key
+        on pairs_numbered.object_visit_id = option_visits.visit_id
     inner join visits
-        on pairs_numbered.subject_visit_key = visits.visit_key
+        on pairs_numbered.subject_visit_id = visits.visit_id
     semi join asked_pairs
         on pairs_numbered.cell = asked_pairs.cell
         and option_visits.cui_id = asked_pairs.cui_id

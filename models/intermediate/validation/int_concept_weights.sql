@@ -20,7 +20,7 @@ sides as (
         source,
         pair_window,
         'subject' as side,
-        subject_visit_key as visit_key,
+        subject_visit_id as visit_id,
         visit_weight
     from pair_visits
 
@@ -30,7 +30,7 @@ sides as (
         source,
         pair_window,
         'object' as side,
-        object_visit_key as visit_key,
+        object_visit_id as visit_id,
         visit_weight
     from pair_visits
 
@@ -44,7 +44,7 @@ select
     cast(sum(sides.visit_weight) as bigint) as weight
 from sides
 inner join visit_concepts
-    on sides.visit_key = visit_concepts.visit_key
+    on sides.visit_id = visit_concepts.visit_id
 group by
     sides.source,
     sides.pair_window,

@@ -14,12 +14,6 @@ pair_visits as (
 
 ),
 
-visit_numbers as (
-
-    select * from {{ ref('int_visit_numbers') }}
-
-),
-
 visit_concepts as (
 
     select * from {{ ref('int_visit_concepts') }}
@@ -32,7 +26,7 @@ concept_weights as (
 
 ),
 
--- Visits and windows meet by number: their keys are long, and the pairs of concepts many.
+-- Windows meet by number: their names are long, and the pairs of concepts many.
 windows as (
 
     select
@@ -82,28 +76,13 @@ numbered_pairs as (
 
     select
         windows.window_number,
-        subjects.visit_number as subject_visit_number,
-        objects.visit_number as object_visit_number,
+        pair_visits.subject_visit_id,
+        pair_visits.object_visit_id,
         pair_visits.visit_weight
     from pair_visits
     inner join windows
         on pair_visits.source = windows.source
         and pair_visits.pair_window = windows.pair_window
-    inner join visit_numbers as subjects
-        on pair_visits.subject_visit_key = subjects.visit_key
-    inner join visit_numbers as objects
-        on pair_visits.object_visit_key = objects.visit_key
-
-),
-
-numbered_concepts as (
-
-    select
-        visit_numbers.visit_number,
-        visit_concepts.cui_id
-    from visit_concepts
-    inner join visit_numbers
-        on visit_concepts.visit_key = visit_numbers.visit_key
 
 ),
 
@@ -112,19 +91,19 @@ subjects as (
 
     select
         numbered_pairs.window_number,
-        numbered_pairs.object_visit_number,
-        numbered_concepts.cui_id,
+        numbered_pairs.object_visit_id,
+        visit_concepts.cui_id,
         sum(numbered_pairs.visit_weight) as weight
     from numbered_pairs
-    inner join numbered_concepts
-        on numbered_pairs.subject_visit_number = numbered_concepts.visit_number
+    inner join visit_concepts
+        on numbered_pairs.subject_visit_id = visit_concepts.visit_id
     inner join claimed_subjects
         on numbered_pairs.window_number = claimed_subjects.window_number
-        and numbered_concepts.cui_id = claimed_subjects.cui_id
+        and visit_concepts.cui_id = claimed_subjects.cui_id
     group by
         numbered_pairs.window_number,
-        numbered_pairs.object_visit_number,
-        numbered_concepts.cui_id
+        numbered_pairs.object_visit_id,
+        visit_concepts.cui_id
 
 ),
 
@@ -132,11 +111,11 @@ objects as (
 
     select distinct
         claimed_objects.window_number,
-        numbered_concepts.visit_number,
-        numbered_concepts.cui_id
-    from numbered_concepts
+        visit_concepts.visit_id,
+        visit_concepts.cui_id
+    from visit_concepts
     inner join claimed_objects
-        on numbered_concepts.cui_id = claimed_objects.cui_id
+        on visit_concepts.cui_id = claimed_objects.cui_id
 
 ),
 
@@ -152,7 +131,7 @@ pair_weights as (
     from subjects
     inner join objects
         on subjects.window_number = objects.window_number
-        and subjects.object_visit_number = objects.visit_number
+        and subjects.object_visit_id = objects.visit_id
     where exists (
         select 1
         from claims

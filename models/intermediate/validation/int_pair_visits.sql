@@ -4,7 +4,14 @@ with
 
 visits as (
 
-    select * from {{ ref('dim_visits') }}
+    select
+        dim_visits.source,
+        dim_visits.person_group,
+        dim_visits.visit_key,
+        visit_ids.visit_id
+    from {{ ref('dim_visits') }} as dim_visits
+    inner join {{ ref('int_visit_ids') }} as visit_ids
+        on dim_visits.visit_key = visit_ids.visit_key
 
 ),
 
@@ -20,21 +27,23 @@ pair_visits as (
         source,
         'same_visit' as pair_window,
         person_group,
-        visit_key as subject_visit_key,
-        visit_key as object_visit_key
+        visit_id as subject_visit_id,
+        visit_id as object_visit_id
     from visits
 
     union all
 
     select
-        visits.source,
+        subjects.source,
         'next_visit' as pair_window,
-        visits.person_group,
-        prognosis_pairs.visit_key as subject_visit_key,
-        prognosis_pairs.target_visit_key as object_visit_key
+        subjects.person_group,
+        subjects.visit_id as subject_visit_id,
+        objects.visit_id as object_visit_id
     from prognosis_pairs
-    inner join visits
-        on prognosis_pairs.visit_key = visits.visit_key
+    inner join visits as subjects
+        on prognosis_pairs.visit_key = subjects.visit_key
+    inner join visits as objects
+        on prognosis_pairs.target_visit_key = objects.visit_key
 
 )
 
@@ -43,8 +52,10 @@ select
     source,
     pair_window,
     person_group,
-    subject_visit_key,
-    object_visit_key,
+    cast(dense_rank() over (order by source, pair_window, person_group) as integer)
+        as person_number,
+    subject_visit_id,
+    object_visit_id,
     cast(floor(
         1000000.0 / count(*) over (partition by source, pair_window, person_group)
     ) as bigint) as visit_weight

@@ -8,6 +8,12 @@ visit_events as (
 
 ),
 
+visit_ids as (
+
+    select * from {{ ref('int_visit_ids') }}
+
+),
+
 event_concepts as (
 
     select * from {{ ref('brg_event_concepts') }}
@@ -27,8 +33,10 @@ own_concepts as (
 )
 
 select distinct
-    visit_events.visit_key,
+    visit_ids.visit_id,
     own_concepts.cui_id
 from visit_events
+inner join visit_ids
+    on visit_events.visit_key = visit_ids.visit_key
 inner join own_concepts
     on visit_events.event_key = own_concepts.event_key

@@ -71,12 +71,12 @@ visits_with_scenario as (
         pair_visits.source,
         pair_visits.pair_window,
         pair_visits.patient_half,
-        pair_visits.subject_visit_key,
-        pair_visits.object_visit_key,
+        pair_visits.subject_visit_id,
+        pair_visits.object_visit_id,
         visit_concepts.cui_id
     from pair_visits
     inner join visit_concepts
-        on pair_visits.subject_visit_key = visit_concepts.visit_key
+        on pair_visits.subject_visit_id = visit_concepts.visit_id
     where visit_concepts.cui_id in (select scenario_cui_id from pairs_asked)
 
 ),
@@ -84,7 +84,7 @@ visits_with_scenario as (
 visits_with_option as (
 
     select
-        visit_key,
+        visit_id,
         cui_id
     from visit_concepts
     where cui_id in (select cui_id from pairs_asked)
@@ -102,7 +102,7 @@ pairs_counted as (
         count(*) as n_visits
     from visits_with_scenario
     inner join visits_with_option
-        on visits_with_scenario.object_visit_key = visits_with_option.visit_key
+        on visits_with_scenario.object_visit_id = visits_with_option.visit_id
     -- the pairs that are asked, of the far more that occur
     semi join pairs_asked
         on visits_with_scenario.source = pairs_asked.source

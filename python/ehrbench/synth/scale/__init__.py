@@ -9,6 +9,7 @@ of ``ehrbench synth --patients`` only.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import shutil
@@ -195,10 +196,12 @@ def write(
     sentences_share: share (0 to 1] of these sentences that are written, the first ones.
     made: called with the expected packed bytes of every chunk that was written.
 
-    Raises ValueError with one clear line for arguments that make no sense or too little disk.
+    Raises ValueError with one clear line for arguments that make no sense, a damaged manifest or too
+    little disk.
     """
     asked = _asked(profile, seed, share, sentences_share)
     out = Path(out)
+    _manifest(out)
     _check_disk(out, expected_bytes(profile, share, sentences_share))
     maker = _Maker(asked, out / "raw")
     counts: dict[str, int] = {}
@@ -237,9 +240,7 @@ def write(
 
 def _set_aside(out: Path, asked: dict, counts: dict[str, int]) -> dict:
     """Take the manifest away while files are swapped; returns what it says of another profile."""
-    aside = out / ASIDE
-    found = [file for file in (out / MANIFEST, aside) if file.exists()]
-    manifest = json.loads(found[0].read_text(encoding="utf-8")) if found else {}
+    manifest = _manifest(out)
     gone = {f"raw/{path}" for path in counts}
     earlier = {
         "patients": 0 if asked["patients"] else manifest.get("patients", 0),
@@ -250,9 +251,21 @@ def _set_aside(out: Path, asked: dict, counts: dict[str, int]) -> dict:
         },
         "rows": {path: n for path, n in manifest.get("rows", {}).items() if path not in gone},
     }
-    _put(aside, earlier)
+    _put(out / ASIDE, earlier)
     (out / MANIFEST).unlink(missing_ok=True)
     return earlier
+
+
+def _manifest(out: Path) -> dict:
+    """The manifest of what lies in the folder, or what a killed call set aside; {} without one."""
+    for file in (out / MANIFEST, out / ASIDE):
+        if file.exists():
+            with contextlib.suppress(ValueError, AttributeError):
+                found = json.loads(file.read_text(encoding="utf-8"))
+                if all(isinstance(found.get(key, {}), dict) for key in ("profiles", "rows")):
+                    return found
+            raise ValueError(f"{file}: damaged or of another version: remove it and its folder raw")
+    return {}
 
 
 def _put(path: Path, content: dict) -> None:

@@ -10,5 +10,5 @@ visits as (
 
 select
     visit_key,
-    cast(row_number() over (order by visit_key) as integer) as visit_number
+    cast(row_number() over (order by visit_key) as integer) as visit_id
 from visits
