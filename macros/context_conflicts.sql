@@ -14,53 +14,7 @@ own_concepts as (
 
 ),
 
--- Context and answer of many triples are the same pair of concepts: decide once per pair.
-concept_pairs as (
-
-    select distinct
-        contexts.cui_id as context_cui_id,
-        answers.cui_id as answer_cui_id,
-        context_events.event_type as context_type,
-        answer_events.event_type as answer_type
-    from triple_contexts
-    inner join visit_events as context_events
-        on triple_contexts.context_event_key = context_events.event_key
-    inner join visit_events as answer_events
-        on triple_contexts.object_event_key = answer_events.event_key
-    inner join own_concepts as contexts
-        on triple_contexts.context_event_key = contexts.event_key
-    inner join own_concepts as answers
-        on triple_contexts.object_event_key = answers.event_key
-
-),
-
-treatment_pairs as (
-
-    select
-        context_cui_id,
-        answer_cui_id
-    from concept_pairs
-    where context_type = 'diagnosis'
-        and answer_type in ('medication', 'procedure')
-
-),
-
-harmful as (
-
-    select
-        treatment_harms.rule,
-        treatment_pairs.context_cui_id,
-        treatment_pairs.answer_cui_id,
-        treatment_harms.n_rows,
-        treatment_harms.n_pmids
-    from treatment_pairs
-    inner join treatment_harms
-        on treatment_pairs.answer_cui_id = treatment_harms.treatment_cui_id
-        and treatment_pairs.context_cui_id = treatment_harms.disease_cui_id
-
-),
-
-negated_edges as (
+negated_pairs as (
 
     select
         subject_cui_id as context_cui_id,
@@ -80,38 +34,57 @@ negated_edges as (
 
 ),
 
-distinct_pairs as (
+pair_conflicts as (
 
-    select distinct
-        context_cui_id,
-        answer_cui_id
-    from concept_pairs
+    select
+        rule,
+        disease_cui_id as context_cui_id,
+        treatment_cui_id as answer_cui_id,
+        true as is_of_treatment,
+        n_rows,
+        n_pmids
+    from treatment_harms
 
-),
-
-paper_literal as (
+    union all
 
     select
         'paper_literal' as rule,
-        distinct_pairs.context_cui_id,
-        distinct_pairs.answer_cui_id,
-        sum(negated_edges.n_pmids) as n_rows,
-        sum(negated_edges.n_pmids) as n_pmids
-    from distinct_pairs
-    inner join negated_edges
-        on distinct_pairs.context_cui_id = negated_edges.context_cui_id
-        and distinct_pairs.answer_cui_id = negated_edges.answer_cui_id
+        context_cui_id,
+        answer_cui_id,
+        false as is_of_treatment,
+        sum(n_pmids) as n_rows,
+        sum(n_pmids) as n_pmids
+    from negated_pairs
     group by
-        distinct_pairs.context_cui_id,
-        distinct_pairs.answer_cui_id
+        context_cui_id,
+        answer_cui_id
 
 ),
 
-pair_conflicts as (
+-- Only events of which some conflict speaks, before the many contexts meet them.
+context_concepts as (
 
-    select * from harmful
-    union all
-    select * from paper_literal
+    select
+        own_concepts.event_key,
+        own_concepts.cui_id,
+        visit_events.event_type = 'diagnosis' as is_diagnosis
+    from own_concepts
+    inner join visit_events
+        on own_concepts.event_key = visit_events.event_key
+    where own_concepts.cui_id in (select context_cui_id from pair_conflicts)
+
+),
+
+answer_concepts as (
+
+    select
+        own_concepts.event_key,
+        own_concepts.cui_id,
+        visit_events.event_type in ('medication', 'procedure') as is_treatment
+    from own_concepts
+    inner join visit_events
+        on own_concepts.event_key = visit_events.event_key
+    where own_concepts.cui_id in (select answer_cui_id from pair_conflicts)
 
 ),
 
@@ -121,18 +94,42 @@ concept_conflicts as (
         triple_contexts.triple_id,
         pair_conflicts.rule,
         triple_contexts.context_event_key,
-        contexts.cui_id as context_cui_id,
-        answers.cui_id as answer_cui_id,
+        context_concepts.cui_id as context_cui_id,
+        answer_concepts.cui_id as answer_cui_id,
         pair_conflicts.n_rows,
         pair_conflicts.n_pmids
     from triple_contexts
-    inner join own_concepts as contexts
-        on triple_contexts.context_event_key = contexts.event_key
-    inner join own_concepts as answers
-        on triple_contexts.object_event_key = answers.event_key
+    inner join context_concepts
+        on triple_contexts.context_event_key = context_concepts.event_key
+    inner join answer_concepts
+        on triple_contexts.object_event_key = answer_concepts.event_key
     inner join pair_conflicts
-        on contexts.cui_id = pair_conflicts.context_cui_id
-        and answers.cui_id = pair_conflicts.answer_cui_id
+        on context_concepts.cui_id = pair_conflicts.context_cui_id
+        and answer_concepts.cui_id = pair_conflicts.answer_cui_id
+    where not pair_conflicts.is_of_treatment
+        or (context_concepts.is_diagnosis and answer_concepts.is_treatment)
+
+),
+
+context_codes as (
+
+    select
+        event_key,
+        code_system,
+        normalized_code
+    from visit_events
+    where normalized_code in (select code from excludes1)
+
+),
+
+answer_codes as (
+
+    select
+        event_key,
+        code_system,
+        normalized_code
+    from visit_events
+    where normalized_code in (select excluded_code from excludes1)
 
 ),
 
@@ -147,15 +144,15 @@ code_conflicts as (
         1 as n_rows,
         0 as n_pmids
     from triple_contexts
-    inner join visit_events as context_events
-        on triple_contexts.context_event_key = context_events.event_key
-    inner join visit_events as answer_events
-        on triple_contexts.object_event_key = answer_events.event_key
+    inner join context_codes
+        on triple_contexts.context_event_key = context_codes.event_key
+    inner join answer_codes
+        on triple_contexts.object_event_key = answer_codes.event_key
     inner join excludes1
-        on context_events.code_system = excludes1.code_system
-        and context_events.normalized_code = excludes1.code
-        and answer_events.code_system = excludes1.code_system
-        and answer_events.normalized_code = excludes1.excluded_code
+        on context_codes.code_system = excludes1.code_system
+        and context_codes.normalized_code = excludes1.code
+        and answer_codes.code_system = excludes1.code_system
+        and answer_codes.normalized_code = excludes1.excluded_code
 
 )
 {%- endmacro %}

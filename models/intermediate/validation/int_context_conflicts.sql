@@ -85,41 +85,54 @@ drug_concepts as (
 
 ),
 
-severe_pairs as (
+drug_answers as (
 
-    select
-        triples.triple_id,
+    select distinct
         triples.visit_key,
-        answers.event_key,
-        answers.cui_id as answer_cui_id,
-        severe_interactions.cui_id as context_cui_id,
-        severe_interactions.n_rows
+        drug_concepts.event_key,
+        drug_concepts.cui_id
     from triples
-    inner join drug_concepts as answers
-        on triples.object_event_key = answers.event_key
-    inner join severe_interactions
-        on answers.cui_id = severe_interactions.other_cui_id
+    inner join drug_concepts
+        on triples.object_event_key = drug_concepts.event_key
 
 ),
 
 -- The context of a treatment shows diagnoses only, so the other drugs of the visit are read here;
 -- what every patient gets by an order set says nothing about a choice.
+severe_pairs as (
+
+    select
+        drug_answers.visit_key,
+        drug_answers.event_key,
+        drug_answers.cui_id as answer_cui_id,
+        contexts.event_key as context_event_key,
+        contexts.cui_id as context_cui_id,
+        severe_interactions.n_rows
+    from drug_answers
+    inner join drug_concepts as contexts
+        on drug_answers.visit_key = contexts.visit_key
+        and drug_answers.event_key <> contexts.event_key
+    inner join severe_interactions
+        on contexts.cui_id = severe_interactions.cui_id
+        and drug_answers.cui_id = severe_interactions.other_cui_id
+    where not contexts.is_routine
+
+),
+
 interaction_conflicts as (
 
     select
-        severe_pairs.triple_id,
+        triples.triple_id,
         'severe_interaction' as rule,
-        contexts.event_key as context_event_key,
+        severe_pairs.context_event_key,
         severe_pairs.context_cui_id,
         severe_pairs.answer_cui_id,
         severe_pairs.n_rows,
         0 as n_pmids
-    from severe_pairs
-    inner join drug_concepts as contexts
-        on severe_pairs.visit_key = contexts.visit_key
-        and severe_pairs.context_cui_id = contexts.cui_id
-        and severe_pairs.event_key <> contexts.event_key
-    where not contexts.is_routine
+    from triples
+    inner join severe_pairs
+        on triples.visit_key = severe_pairs.visit_key
+        and triples.object_event_key = severe_pairs.event_key
 
 )
 
