@@ -8,12 +8,15 @@ all options from one prefill), choice (a constrained letter) and json (extractio
 from __future__ import annotations
 
 import contextlib
+import itertools
 from pathlib import Path
 from unittest import mock
 
 import common
 import duckdb
 import pending
+
+from ehrbench.engines.base import shared_length
 
 STAGES = {"logprobs": "answers", "choice": "answers", "json": "extraction"}
 GOAL = 1.05
@@ -47,6 +50,12 @@ def best_letters(runner, requests, outputs) -> dict[str, str]:
     return found
 
 
+def shared(runner, requests) -> list[int]:
+    """Tokens with which a prompt begins as the one before it does."""
+    prompts = [runner._tokens(runner._text(request)) for request in requests]
+    return [shared_length(*pair) for pair in itertools.pairwise(prompts)] or [0]
+
+
 class Kept:
     """The one engine, which `generate` may close as often as it likes."""
 
@@ -77,6 +86,8 @@ def main(arguments: list[str] | None = None) -> None:
         llm = runner._llm
         in_order = ordered(file, folder, stage, asked.model)
         in_plan = planned(file, in_order)
+        for name, order in (("generate", in_order), ("plain in plan order", in_plan)):
+            report.add(f"tokens shared with the prompt before, {name}", shared(runner, order), "")
         # Once without looking at the clock: the first call compiles and fills tables.
         plain(runner, in_order[:4])
 

@@ -130,6 +130,7 @@ def vllm_backend(work: dict):
         enforce_eager=True,
         enable_prefix_caching=True,
         max_num_seqs=32,
+        block_size=32,
         enable_chunked_prefill=False,
         max_num_batched_tokens=max(4096, work["max_model_len"]),
     )

@@ -188,10 +188,13 @@ def write_shard(folder: Path, rows: list[dict], kind: Kind = COMPLETION) -> Path
     return write_table(folder / name, to_table(rows, kind))
 
 
-def write_table(path: Path, table: pa.Table) -> Path:
-    """Write a Parquet file so that it appears whole or not at all."""
+def write_table(path: Path, table: pa.Table, temporary: Path | None = None) -> Path:
+    """Write a Parquet file so that it appears whole or not at all.
+
+    `temporary`, on the same disk, is where it grows: beside the path, hidden, if not given.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = temporary or path.with_name(f".{path.name}.tmp")
     pq.write_table(table, temporary, compression="zstd")
     return publish(temporary, path)
 

@@ -258,7 +258,7 @@ def generate(
                     start_s = time.monotonic() - started
                     run = runs.Run(store, folder, stage, spec, runner, started_at, start_s)
                 label = f"{stage} {model}" + (" (again)" if outcome.asked else "")
-                before = outcome.asked
+                before, answered = outcome.asked, outcome.succeeded
                 try:
                     _work_off(run, folder, work, todo, batch, label, outcome)
                 except EngineUnavailable as error:
@@ -267,6 +267,8 @@ def generate(
                         f"{error} ({outcome.succeeded} answers are kept, {rest} requests are left: "
                         "the same command asks only those)"
                     ) from error
+                if outcome.succeeded - answered == todo:
+                    break
                 left = None if left is None else left - (outcome.asked - before)
         finally:
             work.unlink(missing_ok=True)

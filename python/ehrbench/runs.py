@@ -128,11 +128,8 @@ class Run:
             for mode, counts in sorted(self.counts.items())
         ]
         # Below the lock's folder a leftover is cleared; two stages of a model write side by side.
-        temporary = completions.write_table(
-            self.work / ".run.tmp", completions.to_table(rows, RUN)
-        )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        completions.publish(temporary, self.file)
+        temporary = self.work / ".run.tmp"
+        completions.write_table(self.file, completions.to_table(rows, RUN), temporary)
 
     def _new_file(self) -> Path:
         """The run's file: a name of what was asked and the number of runs there are."""

@@ -315,6 +315,27 @@ def test_offline_sampled_prompts_may_fill_more_than_one_step(tiny_engine):
 
 
 @pytest.mark.engine
+def test_offline_a_beginning_that_two_prompts_share_is_read_once(tiny_engine):
+    """Though both are shorter than the blocks that vLLM caches by default."""
+    llm = tiny_engine._llm
+
+    def hits():
+        return sum(m.value for m in llm.get_metrics() if m.name == "vllm:prefix_cache_hits")
+
+    shared = " ".join(map(str, range(100, 115)))
+    batch = [ask(word, text=f"{shared} {word}: A, B, C or D?") for word in ("gout", "asthma")]
+    llm.reset_prefix_cache()
+    alone = [complete(tiny_engine, [request])[0] for request in batch[1:]]
+    llm.reset_prefix_cache()
+    before = hits()
+    answers = complete(tiny_engine, batch)
+    assert all(answer.prompt_tokens < 128 for answer in answers)
+    assert hits() - before >= 32
+    assert answers[1].text == alone[0].text
+    assert answers[1].option_logprobs == pytest.approx(alone[0].option_logprobs, abs=1e-3)
+
+
+@pytest.mark.engine
 def test_offline_without_weights_says_what_to_do(vllm_ready, monkeypatch, tmp_path):
     monkeypatch.setenv("EHRBENCH_MODELS_DIR", str(tmp_path))
     with pytest.raises(EngineUnavailable, match="no weights of m below"):

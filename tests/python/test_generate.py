@@ -132,6 +132,24 @@ def test_a_failure_is_a_row_and_is_tried_again_up_to_max_attempts(plan, canned):
     assert run(plan).asked == 0
 
 
+def test_pending_requests_are_read_again_only_while_one_has_failed(plan, canned, monkeypatch):
+    plan.add_model("tiny")
+    for i in range(4):
+        plan.add(f"k{i}")
+    copied = []
+
+    def counted(*asked, copy=generate.copy_pending):
+        copied.append(asked)
+        return copy(*asked)
+
+    monkeypatch.setattr(generate, "copy_pending", counted)
+    assert (run(plan, limit=1).succeeded, len(copied)) == (1, 1)
+    assert (run(plan).succeeded, len(copied)) == (3, 2)
+    plan.add("once", messages=say("fails once"), max_attempts=3)
+    plan.add("good")
+    assert (run(plan).succeeded, len(copied)) == (2, 4)
+
+
 def test_an_engine_that_dies_costs_no_attempt_and_keeps_what_it_gave(plan, canned):
     plan.add_model("tiny")
     plan.add("k1")

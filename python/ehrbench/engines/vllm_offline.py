@@ -191,6 +191,8 @@ class VllmEngine:
             # A prompt read in parts rewinds the generator of a seeded request, which a CPU's cannot.
             **({"enable_chunked_prefill": False} if cpu else {}),
             **({"max_num_batched_tokens": max(4096, spec.max_model_len)} if cpu else {}),
+            # Prompts share whole blocks: 128, a CPU's default, is a whole question, 32 the least.
+            **({"block_size": 32} if cpu else {}),
             **(engine_args or {}),
         }
         try:
