@@ -35,7 +35,7 @@
         case
             when n_persons <= {{ var('bootstrap_groups') }} then cast(person_group as varchar)
             else cast(
-                md5_number_lower(concat_ws('|', '{{ var("bootstrap_seed") }}', person_group))
+                {{ md5_integer("concat_ws('|', '" ~ var('bootstrap_seed') ~ "', person_group)") }}
                 % {{ var('bootstrap_groups') }} as varchar
             )
         end as group_key
@@ -69,9 +69,9 @@
     select
         replicates.replicate,
         groups.group_number,
-        (md5_number_lower(concat_ws(
-            '|', '{{ var("bootstrap_seed") }}', replicates.replicate, groups.group_key
-        )) >> 11) / 9007199254740992.0 as draw
+        ({{ md5_integer(
+            "concat_ws('|', '" ~ var('bootstrap_seed') ~ "', replicates.replicate, groups.group_key)"
+        ) }} >> 11) / 9007199254740992.0 as draw
     from range(1, {{ var('bootstrap_replicates') }} + 1) as replicates(replicate)
     cross join {{ name }}_groups as groups
 

@@ -4,7 +4,10 @@
     {%- set found = adapter.get_columns_in_relation(relation) if execute and not columns else [] -%}
     {%- set names = columns or found | map(attribute='name')
         | reject('in', ['source_file', 'source_row', 'line_problem']) | list or ['1'] -%}
-md5(cast(coalesce(sum(md5_number_lower(concat_ws('|'
+    {%- set row_text -%}
+concat_ws('|'
     {%- for name in names %}, coalesce(cast({{ name }} as varchar), '∅'){% endfor -%}
-))), 0) as varchar))
+)
+    {%- endset -%}
+md5(cast(coalesce(sum({{ md5_integer(row_text) }}), 0) as varchar))
 {%- endmacro %}

@@ -3,8 +3,7 @@
     size. Reads the CTEs `matchable` (template_number, pool_number, n_pool_templates, person_group,
     answer_cui_id), `candidates` (template_number, cui_id) and those of the passes before,
     pass_1_members, .. A block is taken when all its templates name it, that is when none of them is
-    in an open block that comes earlier. Groups are ordered by md5_number_lower, written as a shift:
-    DuckDB's own makes a text of the bits first and takes three times as long. -#}
+    in an open block that comes earlier. -#}
 {% macro match_blocks(name, passed, size, n_templates, n_halves_from, n_mates, n_groups,
     n_rounds) -%}
 {%- set members = [] -%}
@@ -32,9 +31,9 @@
         answer_cui_id,
         case
             when n_pool_templates < {{ n_halves_from }}
-                then md5_number_lower({{ key(['person_group', "'" ~ name ~ "'"]) }}) % n_parts
+                then {{ md5_integer(key(['person_group', "'" ~ name ~ "'"])) }} % n_parts
             else {{ patient_half('person_group') }} + 2 * (
-                md5_number_lower({{ key(['person_group', "'" ~ name ~ "'"]) }})
+                {{ md5_integer(key(['person_group', "'" ~ name ~ "'"])) }}
                     % ((n_parts + 1) // 2)
             )
         end as part_number
@@ -120,9 +119,8 @@
     qualify row_number() over (
         partition by smaller.m1
         order by
-            cast(md5_number(concat_ws(
-                '|', smaller.{{ members[:number - 1] | join(', smaller.') }}, later.m2
-            )) >> 64 as ubigint),
+            {{ md5_integer("concat_ws('|', smaller." ~ members[:number - 1] | join(', smaller.')
+                ~ ', later.m2)') }},
             smaller.{{ members[1:number - 1] | join(', smaller.') }},
             later.m2
     ) <= {{ n_groups }}

@@ -94,7 +94,7 @@ objects_of_pairs as (
 
 ),
 
-candidates as (
+candidates as not materialized (
 
     select * from events_of_one_visit
     union all
@@ -122,15 +122,16 @@ askable_lists as (
 
 ),
 
+-- The sorts carry what they need alone; a place of a list is that of one role and event type.
 ranked as (
 
     select
         askable_lists.list_number,
-        candidates.*,
+        candidates.list_order,
+        candidates.event_key,
         -- event_key is an md5 already: a fixed order that says nothing about the event.
         row_number() over (
-            partition by
-                askable_lists.list_number, candidates.role, candidates.event_type
+            partition by askable_lists.list_number, candidates.list_order
             order by candidates.event_key
         ) <= least(candidates.max_offered, {{ var('max_offered_events') }}) as is_offered
     from candidates
@@ -156,17 +157,22 @@ positioned as (
 numbered as (
 
     select
-        list_number,
-        visit_key,
-        target_visit_key,
-        prompt_task,
-        event_position,
-        event_key,
-        event_type,
-        role as role_allowed,
-        is_offered,
-        case when is_offered then event_position end as event_number
+        positioned.list_number,
+        askable_lists.visit_key,
+        askable_lists.target_visit_key,
+        askable_lists.prompt_task,
+        positioned.event_position,
+        positioned.event_key,
+        extraction_roles.event_type,
+        extraction_roles.role as role_allowed,
+        positioned.is_offered,
+        case when positioned.is_offered then positioned.event_position end as event_number
     from positioned
+    inner join askable_lists
+        on positioned.list_number = askable_lists.list_number
+    inner join extraction_roles
+        on askable_lists.prompt_task = extraction_roles.prompt_task
+        and positioned.list_order = extraction_roles.list_order
 
 )
 

@@ -1,26 +1,40 @@
--- One row per template x concept that may stand beside its answer. The exponential is minus the
--- logarithm of a uniform number made of the two keys, as an integer.
+-- One row per template x concept that may stand beside its answer.
 with
 
-judged as (
+templates as (
 
-    select * from {{ ref('int_distractor_reasons') }}
+    select * from {{ ref('int_templates') }}
 
 ),
 
-with_exponential as (
+open_concepts as materialized (
 
     select
         template_number,
         pool_number,
         cui_id,
-        is_critical,
-        cast(round(-100000000 * ln((
-            cast(md5_number_lower({{ key(['template_key', 'cui_id', "'distractor'"]) }}) >> 11
-                as double) + 0.5
-        ) / 9007199254740992)) as bigint) as exponential
-    from judged
+        is_critical
+    from {{ ref('int_distractor_reasons') }}
     where reason is null
+
+),
+
+critical as (
+
+    select
+        open_concepts.template_number,
+        open_concepts.pool_number,
+        open_concepts.cui_id
+    from open_concepts
+    inner join templates
+        on open_concepts.template_number = templates.template_number
+    where open_concepts.is_critical
+    qualify row_number() over (
+        partition by open_concepts.template_number
+        order by
+            {{ draw_exponential('templates.template_key', 'open_concepts.cui_id') }},
+            open_concepts.cui_id
+    ) <= {{ var('max_context_critical') }}
 
 ),
 
@@ -29,14 +43,13 @@ candidates as (
     select
         template_number,
         pool_number,
-        cui_id,
-        exponential
-    from with_exponential
-    qualify not is_critical
-        or row_number() over (
-            partition by template_number, is_critical
-            order by exponential, cui_id
-        ) <= {{ var('max_context_critical') }}
+        cui_id
+    from open_concepts
+    where not is_critical
+
+    union all
+
+    select * from critical
 
 )
 

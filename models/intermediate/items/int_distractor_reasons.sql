@@ -65,50 +65,66 @@ sharing_words as (
 
 ),
 
--- Integers alone, as these are templates times answers.
-marks as (
+-- Sets of answers are bits, as templates times answers are many. A pool has no more answers than
+-- templates.
+places as (
+
+    select
+        pool_number,
+        event_type,
+        cui_id,
+        cast(row_number() over (partition by pool_number order by cui_id) - 1 as integer) as place
+    from vocabulary
+
+),
+
+plausible_sets as (
 
     select
         scenario_concepts.template_number,
-        vocabulary.cui_id,
-        true as is_plausible,
-        false as is_linked
+        scenario_concepts.pool_number,
+        bitstring_agg(places.place, 0, {{ var('max_pool_templates') - 1 }}) as answers
     from scenario_concepts
     inner join cooccurrence
         on scenario_concepts.cui_id = cooccurrence.scenario_cui_id
-    inner join vocabulary
-        on scenario_concepts.pool_number = vocabulary.pool_number
-        and cooccurrence.cui_id = vocabulary.cui_id
-        and cooccurrence.event_type = vocabulary.event_type
+    inner join places
+        on scenario_concepts.pool_number = places.pool_number
+        and cooccurrence.cui_id = places.cui_id
+        and cooccurrence.event_type = places.event_type
+    group by
+        scenario_concepts.template_number,
+        scenario_concepts.pool_number
 
-    union all
+),
+
+linked_sets as (
 
     select
         scenario_concepts.template_number,
-        vocabulary.cui_id,
-        false as is_plausible,
-        true as is_linked
+        bitstring_agg(places.place, 0, {{ var('max_pool_templates') - 1 }}) as answers
     from scenario_concepts
     inner join linked
         on scenario_concepts.task = linked.task
         and scenario_concepts.cui_id = linked.scenario_cui_id
-    inner join vocabulary
-        on scenario_concepts.pool_number = vocabulary.pool_number
-        and linked.cui_id = vocabulary.cui_id
+    inner join places
+        on scenario_concepts.pool_number = places.pool_number
+        and linked.cui_id = places.cui_id
+    group by scenario_concepts.template_number
 
 ),
 
 plausible as (
 
     select
-        template_number,
-        cui_id,
-        bool_or(is_linked) as is_linked
-    from marks
-    group by
-        template_number,
-        cui_id
-    having bool_or(is_plausible)
+        plausible_sets.template_number,
+        places.cui_id,
+        coalesce(get_bit(linked_sets.answers, places.place) = 1, false) as is_linked
+    from plausible_sets
+    inner join places
+        on plausible_sets.pool_number = places.pool_number
+        and get_bit(plausible_sets.answers, places.place) = 1
+    left join linked_sets
+        on plausible_sets.template_number = linked_sets.template_number
 
 ),
 
@@ -116,7 +132,6 @@ judged as (
 
     select
         plausible.template_number,
-        templates.template_key,
         templates.pool_number,
         plausible.cui_id,
         plausible.is_linked and critical.cui_id is not null as is_critical,

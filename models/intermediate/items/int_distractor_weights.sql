@@ -59,10 +59,10 @@ pool_draws as (
 
 candidates as (
 
-    select candidates_found.*
-    from {{ ref('int_distractor_candidates') }} as candidates_found
+    select drawn.*
+    from {{ ref('int_drawn_candidates') }} as drawn
     inner join template_answers
-        on candidates_found.template_number = template_answers.template_number
+        on drawn.template_number = template_answers.template_number
 
 ),
 

@@ -18,9 +18,9 @@ templates as (
 
 ),
 
-candidates_found as (
+candidates as (
 
-    select * from {{ ref('int_distractor_candidates') }}
+    select * from {{ ref('int_drawn_candidates') }}
 
 ),
 
@@ -69,17 +69,7 @@ members as (
 
 ),
 
-own_candidates as (
-
-    select candidates_found.*
-    from candidates_found
-    inner join balanced
-        on candidates_found.template_number = balanced.template_number
-        and balanced.block_number is null
-
-),
-
-{{ draw_distractors('draw', 'own_candidates', 'weights', 'related', wanted,
+{{ draw_distractors('draw', 'candidates', 'weights', 'related', wanted,
     var('distractor_shortlist')) }},
 
 shown as (

@@ -28,7 +28,7 @@ gold_placed as (
         variants.item_key,
         templates.answer_option_key as option_key,
         cast(
-            (md5_number_lower(variants.template_key) % variants.n_options + variants.variant)
+            ({{ md5_integer('variants.template_key') }} % variants.n_options + variants.variant)
                 % variants.n_options as integer
         ) as position
     from variants

@@ -3,9 +3,14 @@
 -- first such. A code that equals or begins with another has its category.
 with
 
+-- Persons, and categories below, are numbered: what is joined and grouped is integers.
 persons as (
 
-    select distinct person_group from {{ ref('int_templates') }}
+    select
+        person_group,
+        cast(row_number() over (order by person_group) as integer) as person_number
+    from {{ ref('int_templates') }}
+    group by person_group
 
 ),
 
@@ -112,7 +117,7 @@ vocabulary_codes as (
 person_events as (
 
     select
-        visits.person_group,
+        persons.person_number,
         events.event_key,
         events.code_system,
         events.normalized_code
@@ -128,7 +133,7 @@ person_events as (
 person_codes as (
 
     select
-        person_group,
+        person_number,
         code_system,
         normalized_code
     from person_events
@@ -136,7 +141,7 @@ person_codes as (
     union
 
     select
-        person_events.person_group,
+        person_events.person_number,
         concept_codes.code_system,
         concept_codes.normalized_code
     from person_events
@@ -209,15 +214,27 @@ code_categories as (
 
 ),
 
+categories as (
+
+    select
+        category,
+        cast(row_number() over (order by category) as integer) as category_number
+    from code_categories
+    group by category
+
+),
+
 person_categories as (
 
     select distinct
-        person_codes.person_group,
-        code_categories.category
+        person_codes.person_number,
+        categories.category_number
     from person_codes
     inner join code_categories
         on person_codes.code_system = code_categories.code_system
         and person_codes.normalized_code = code_categories.normalized_code
+    inner join categories
+        on code_categories.category = categories.category
 
 ),
 
@@ -225,27 +242,43 @@ vocabulary_categories as (
 
     select distinct
         vocabulary_codes.cui_id,
-        code_categories.category
+        categories.category_number
     from vocabulary_codes
     inner join code_categories
         on vocabulary_codes.code_system = code_categories.code_system
         and vocabulary_codes.normalized_code = code_categories.normalized_code
         and not code_categories.is_part
+    inner join categories
+        on code_categories.category = categories.category
+
+),
+
+first_categories as (
+
+    select
+        person_categories.person_number,
+        vocabulary_categories.cui_id,
+        min(person_categories.category_number) as category_number
+    from person_categories
+    inner join vocabulary_categories
+        on person_categories.category_number = vocabulary_categories.category_number
+    group by
+        person_categories.person_number,
+        vocabulary_categories.cui_id
 
 ),
 
 category_concepts as (
 
     select
-        person_categories.person_group,
-        vocabulary_categories.cui_id,
-        min(person_categories.category) as category
-    from person_categories
-    inner join vocabulary_categories
-        on person_categories.category = vocabulary_categories.category
-    group by
-        person_categories.person_group,
-        vocabulary_categories.cui_id
+        persons.person_group,
+        first_categories.cui_id,
+        categories.category
+    from first_categories
+    inner join persons
+        on first_categories.person_number = persons.person_number
+    inner join categories
+        on first_categories.category_number = categories.category_number
 
 )
 

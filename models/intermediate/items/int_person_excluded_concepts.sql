@@ -56,16 +56,21 @@ category_concepts as (
 
 ),
 
+-- Numbered: what is joined and counted once is integers.
 persons as (
 
-    select distinct person_group from templates
+    select
+        person_group,
+        cast(row_number() over (order by person_group) as integer) as person_number
+    from templates
+    group by person_group
 
 ),
 
 person_visits as (
 
     select
-        visits.person_group,
+        persons.person_number,
         visits.visit_key
     from persons
     inner join visits
@@ -76,7 +81,7 @@ person_visits as (
 person_concepts as (
 
     select
-        person_visits.person_group,
+        person_visits.person_number,
         mappings.cui_id
     from person_visits
     inner join events
@@ -87,7 +92,7 @@ person_concepts as (
     union
 
     select
-        person_visits.person_group,
+        person_visits.person_number,
         administrations.cui_id
     from person_visits
     inner join administrations
@@ -172,10 +177,10 @@ near_recorded as (
 
 ),
 
-excluded as (
+numbered as (
 
     select
-        person_concepts.person_group,
+        person_concepts.person_number,
         near_recorded.cui_id
     from person_concepts
     inner join near_recorded
@@ -184,9 +189,22 @@ excluded as (
     union
 
     select
-        person_group,
-        cui_id
+        persons.person_number,
+        category_concepts.cui_id
     from category_concepts
+    inner join persons
+        on category_concepts.person_group = persons.person_group
+
+),
+
+excluded as (
+
+    select
+        persons.person_group,
+        numbered.cui_id
+    from numbered
+    inner join persons
+        on numbered.person_number = persons.person_number
 
 )
 

@@ -14,7 +14,7 @@ options as (
 ),
 
 {{ baseline_picks('B0', [
-    ('random', "md5_number_lower(" ~ key(['template_key', 'option_key', "'random'"]) ~ ')'),
+    ('random', md5_integer(key(['template_key', 'option_key', "'random'"]))),
 ]) }}
 
 select * from picked

@@ -36,7 +36,7 @@ visit_concepts as (
 
 ),
 
-asked as (
+options_asked as (
 
     select
         surface_options.template_key,
@@ -53,31 +53,77 @@ asked as (
 
 ),
 
-pairs_asked as (
+-- Numbered, so that the pairs of a visit are joined and counted on integers.
+scenarios_asked as (
 
-    select distinct
+    select
         source,
         pair_window,
         patient_half,
         scenario_cui_id,
+        cast(row_number() over (
+            order by source, pair_window, patient_half, scenario_cui_id
+        ) as integer) as scenario_number
+    from options_asked
+    group by
+        source,
+        pair_window,
+        patient_half,
+        scenario_cui_id
+
+),
+
+asked as (
+
+    select
+        options_asked.template_key,
+        options_asked.rank,
+        scenarios_asked.scenario_number,
+        options_asked.cui_id
+    from options_asked
+    inner join scenarios_asked
+        on options_asked.source = scenarios_asked.source
+        and options_asked.pair_window = scenarios_asked.pair_window
+        and options_asked.patient_half = scenarios_asked.patient_half
+        and options_asked.scenario_cui_id = scenarios_asked.scenario_cui_id
+
+),
+
+pairs_asked as (
+
+    select distinct
+        scenario_number,
         cui_id
     from asked
 
 ),
 
-visits_with_scenario as (
+visits_with_concept as materialized (
 
     select
         pair_visits.source,
         pair_visits.pair_window,
         pair_visits.patient_half,
-        pair_visits.subject_visit_id,
         pair_visits.object_visit_id,
         visit_concepts.cui_id
     from pair_visits
     inner join visit_concepts
         on pair_visits.subject_visit_id = visit_concepts.visit_id
-    where visit_concepts.cui_id in (select scenario_cui_id from pairs_asked)
+    where visit_concepts.cui_id in (select scenario_cui_id from scenarios_asked)
+
+),
+
+visits_with_scenario as materialized (
+
+    select
+        scenarios_asked.scenario_number,
+        visits_with_concept.object_visit_id
+    from visits_with_concept
+    inner join scenarios_asked
+        on visits_with_concept.source = scenarios_asked.source
+        and visits_with_concept.pair_window = scenarios_asked.pair_window
+        and visits_with_concept.patient_half = scenarios_asked.patient_half
+        and visits_with_concept.cui_id = scenarios_asked.scenario_cui_id
 
 ),
 
@@ -94,10 +140,7 @@ visits_with_option as (
 pairs_counted as (
 
     select
-        visits_with_scenario.source,
-        visits_with_scenario.pair_window,
-        visits_with_scenario.patient_half,
-        visits_with_scenario.cui_id as scenario_cui_id,
+        visits_with_scenario.scenario_number,
         visits_with_option.cui_id,
         count(*) as n_visits
     from visits_with_scenario
@@ -105,16 +148,10 @@ pairs_counted as (
         on visits_with_scenario.object_visit_id = visits_with_option.visit_id
     -- the pairs that are asked, of the far more that occur
     semi join pairs_asked
-        on visits_with_scenario.source = pairs_asked.source
-        and visits_with_scenario.pair_window = pairs_asked.pair_window
-        and visits_with_scenario.patient_half = pairs_asked.patient_half
-        and visits_with_scenario.cui_id = pairs_asked.scenario_cui_id
+        on visits_with_scenario.scenario_number = pairs_asked.scenario_number
         and visits_with_option.cui_id = pairs_asked.cui_id
     group by
-        visits_with_scenario.source,
-        visits_with_scenario.pair_window,
-        visits_with_scenario.patient_half,
-        visits_with_scenario.cui_id,
+        visits_with_scenario.scenario_number,
         visits_with_option.cui_id
 
 ),
@@ -128,10 +165,7 @@ options_scored as (
             as cooccurrence
     from asked
     left join pairs_counted
-        on asked.source = pairs_counted.source
-        and asked.pair_window = pairs_counted.pair_window
-        and asked.patient_half = pairs_counted.patient_half
-        and asked.scenario_cui_id = pairs_counted.scenario_cui_id
+        on asked.scenario_number = pairs_counted.scenario_number
         and asked.cui_id = pairs_counted.cui_id
     group by
         asked.template_key,

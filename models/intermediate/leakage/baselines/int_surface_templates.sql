@@ -54,7 +54,7 @@ block_halves as (
         block_number,
         case
             when min(patient_half) = max(patient_half) then min(patient_half)
-            else cast(md5_number_lower({{ key(['min(template_key)', "'block half'"]) }}) % 2
+            else cast({{ md5_integer(key(['min(template_key)', "'block half'"])) }} % 2
                 as integer)
         end as split_half
     from block_members

@@ -1,7 +1,7 @@
 -- Everything is a pure function of a row's number and the seed: no table is drawn from another, so
 -- that rows stream and a tenth is the first tenth.
 create or replace macro draw(kind, seed, n) as
-    md5_number_lower(kind || '|' || seed || '|' || n);
+    cast(md5_number(kind || '|' || seed || '|' || n) >> 64 as ubigint);
 
 -- The k-th sixteen bits of a draw (k from 0 to 3), from 0 up to 1.
 create or replace macro part(m, k) as ((m >> (16 * k)) & 65535) / 65536.0;
