@@ -7,7 +7,14 @@ with
 
 planted as (
 
-    select planted.*
+    select
+        planted.source,
+        planted.task,
+        planted.subject_id,
+        planted.hadm_id,
+        coalesce(planted.target_hadm_id, planted.hadm_id) as target_hadm_id,
+        {{ cui_id('planted.subject_cui') }} as subject_cui_id,
+        {{ cui_id('planted.object_cui') }} as object_cui_id
     from {{ ref('stg_truth__planted') }} as planted
     semi join {{ ref('int_source_data_classes') }} as loaded
         on planted.source = loaded.source
@@ -29,19 +36,31 @@ left_out as (
 
 admissions as (
 
-    select * from {{ ref('int_admissions_merged') }}
+    select
+        merged.source,
+        merged.admission_id,
+        visit_ids.visit_id
+    from {{ ref('int_admissions_merged') }} as merged
+    inner join {{ ref('int_visit_ids') }} as visit_ids
+        on merged.visit_key = visit_ids.visit_key
 
 ),
 
 visit_concepts as (
 
     select distinct
-        events.visit_key,
-        concepts.cui
+        visit_ids.visit_id,
+        concepts.cui_id
     from {{ ref('fct_visit_events') }} as events
+    inner join {{ ref('int_visit_ids') }} as visit_ids
+        on events.visit_key = visit_ids.visit_key
     inner join {{ ref('brg_event_concepts') }} as concepts
         on events.event_key = concepts.event_key
-    where concepts.cui is not null
+    where concepts.cui_id in (
+        select subject_cui_id from planted
+        union
+        select object_cui_id from planted
+    )
 
 ),
 
@@ -50,7 +69,7 @@ looked_up as (
     select
         planted.source,
         planted.task,
-        subjects.cui is not null and objects.cui is not null as is_found
+        subjects.cui_id is not null and objects.cui_id is not null as is_found
     from planted
     left join left_out
         on planted.source = 'mimic_iii'
@@ -60,13 +79,13 @@ looked_up as (
         and planted.hadm_id = admissions.admission_id
     left join admissions as target_admissions
         on planted.source = target_admissions.source
-        and coalesce(planted.target_hadm_id, planted.hadm_id) = target_admissions.admission_id
+        and planted.target_hadm_id = target_admissions.admission_id
     left join visit_concepts as subjects
-        on admissions.visit_key = subjects.visit_key
-        and planted.subject_cui = subjects.cui
+        on admissions.visit_id = subjects.visit_id
+        and planted.subject_cui_id = subjects.cui_id
     left join visit_concepts as objects
-        on target_admissions.visit_key = objects.visit_key
-        and planted.object_cui = objects.cui
+        on target_admissions.visit_id = objects.visit_id
+        and planted.object_cui_id = objects.cui_id
     where left_out.subject_id is null
 
 )
