@@ -102,28 +102,41 @@
 
 ),
 
+-- A group grows by what another group, cut off or not, holds in place of its highest member: that
+-- the two are partners is all that is left to ask.
 {% for number in range(3, size + 1) -%}
-{{ name }}_of_{{ number }} as materialized (
+{%- set smaller = name ~ '_of_' ~ (number - 1) %}
+{%- set highest = 'm' ~ (number - 1) -%}
+{{ name }}_all_of_{{ number }} as materialized (
 
     select
-        smaller.*,
-        later.m2 as m{{ number }}
-    from {{ name }}_of_{{ number - 1 }} as smaller
-    inner join {{ name }}_of_2 as later
-        on smaller.m{{ number - 1 }} = later.m1
-    {%- for other in range(1, number - 1) %}
-    semi join {{ name }}_of_2 as closing_{{ other }}
-        on smaller.m{{ other }} = closing_{{ other }}.m1
-        and later.m2 = closing_{{ other }}.m2
-    {%- endfor %}
-    qualify row_number() over (
-        partition by smaller.m1
-        order by
-            {{ md5_integer("concat_ws('|', smaller." ~ members[:number - 1] | join(', smaller.')
-                ~ ', later.m2)') }},
-            smaller.{{ members[1:number - 1] | join(', smaller.') }},
-            later.m2
-    ) <= {{ n_groups }}
+        smaller.{{ members[:number - 1] | join(',\n        smaller.') }},
+        later.{{ highest }} as m{{ number }},
+        row_number() over (
+            partition by smaller.m1
+            order by
+                {{ md5_integer("concat_ws('|', smaller." ~ members[:number - 1] | join(', smaller.')
+                    ~ ', later.' ~ highest ~ ')') }},
+                smaller.{{ members[1:number - 1] | join(', smaller.') }},
+                later.{{ highest }}
+        ) as group_rank
+    from {{ smaller }} as smaller
+    inner join {{ smaller if number == 3 else name ~ '_all_of_' ~ (number - 1) }} as later
+        on smaller.{{ highest }} < later.{{ highest }}
+        {%- for shared in members[:number - 2] %}
+        and smaller.{{ shared }} = later.{{ shared }}
+        {%- endfor %}
+    semi join {{ name }}_of_2 as closing
+        on smaller.{{ highest }} = closing.m1
+        and later.{{ highest }} = closing.m2
+
+),
+
+{{ name }}_of_{{ number }} as materialized (
+
+    select {{ members[:number] | join(', ') }}
+    from {{ name }}_all_of_{{ number }}
+    where group_rank <= {{ n_groups }}
 
 ),
 
