@@ -142,6 +142,7 @@ class Project:
             **os.environ,
             "EHRBENCH_DB": str(self.database),
             "EHRBENCH_MEMORY_LIMIT": self.memory_limit,
+            "EHRBENCH_THREADS": str(self.threads),
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             **self.settings,
         }

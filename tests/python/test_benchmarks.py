@@ -224,3 +224,13 @@ def test_parsing_reads_every_column(load, tmp_path):
     with duckdb.connect() as connection:
         assert connection.execute(read).fetchone() == (2, 2, 4, None)
     assert reader("with raw_t as (select null as a where false) select * from raw_t") is None
+
+
+def test_a_build_has_the_resources_that_were_asked_for(load, monkeypatch, tmp_path):
+    """DuckDB's threads and memory, whatever the shell says."""
+    monkeypatch.setenv("EHRBENCH_THREADS", "9")
+    monkeypatch.setenv("EHRBENCH_MEMORY_LIMIT", "9GB")
+    common = load("common")
+    asked = common.parser("x", share=0.1).parse_args(["--threads", "3", "--memory-limit", "4GB"])
+    set_ = common.Project.of(asked, tmp_path / "x.duckdb").environment()
+    assert (set_["EHRBENCH_THREADS"], set_["EHRBENCH_MEMORY_LIMIT"]) == ("3", "4GB")
