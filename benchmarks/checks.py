@@ -9,6 +9,9 @@ file.
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import claims
 import common
 
@@ -26,12 +29,20 @@ def main(arguments: list[str] | None = None) -> None:
         default=1,
         help="times that each predication stands in the Parquet file (%(default)s)",
     )
+    parser.add_argument("--database", type=Path, help="a file built from --raw: a copy is used")
     asked = parser.parse_args(arguments)
+    if asked.database and not (asked.raw and asked.database.is_file()):
+        parser.error("--database is a built file, and --raw what it was built from")
     report = common.Report("checks", asked)
     with common.work_folder(asked) as folder:
-        project = common.Project.of(asked, folder / "b.duckdb", common.raw_files(asked, folder))
-        common.say("building once, up to the checks")
-        nodes = claims.build(project)
+        raw = common.raw_files(asked, folder).resolve()
+        # Compiled SQL names the database by the file's name.
+        database = folder / (asked.database.name if asked.database else "b.duckdb")
+        project = common.Project.of(asked, database, raw)
+        if asked.database:
+            shutil.copyfile(asked.database, database)
+        common.say("building once, up to the checks" if asked.database is None else "compiling")
+        nodes = claims.build(project, is_built=asked.database is not None)
         taken: list[dict[str, common.Spent]] = []
         scans: list[common.Spent] = []
         with project.connect() as connection:

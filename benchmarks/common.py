@@ -176,8 +176,13 @@ class Project:
         self.run("build", *kinds, *chosen, "--threads", "1")
         return self.nodes()
 
+    def compiled(self, *select: str) -> list[Node]:
+        """Models with their compiled SQL, parents first, nothing built."""
+        self.run("compile", "--select", *select, "--threads", "1")
+        return self.nodes()
+
     def nodes(self) -> list[Node]:
-        """What the last command built."""
+        """What the last command built or compiled."""
         known = self.manifest()["nodes"]
         done = json.loads((self.artefacts / "run_results.json").read_text(encoding="utf-8"))
         found = []

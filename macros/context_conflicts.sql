@@ -3,14 +3,34 @@
     `triple_contexts` (triple_id, context_event_key, object_event_key), `visit_events`,
     `event_concepts`, `excludes1`, `treatment_harms` and `edges`. -#}
 {% macro context_conflicts() -%}
-own_concepts as (
+-- Events are many: those that are shown or answer come first.
+shown_events as (
 
     select
         event_key,
-        cui_id
-    from event_concepts
-    where cui_id is not null
-        and mapping_level not in ('part', 'none')
+        event_type,
+        code_system,
+        normalized_code
+    from visit_events
+    where event_key in (
+        select context_event_key from triple_contexts
+        union
+        select object_event_key from triple_contexts
+    )
+
+),
+
+shown_concepts as (
+
+    select
+        shown_events.event_key,
+        shown_events.event_type,
+        event_concepts.cui_id
+    from shown_events
+    inner join event_concepts
+        on shown_events.event_key = event_concepts.event_key
+    where event_concepts.cui_id is not null
+        and event_concepts.mapping_level not in ('part', 'none')
 
 ),
 
@@ -65,26 +85,22 @@ pair_conflicts as (
 context_concepts as (
 
     select
-        own_concepts.event_key,
-        own_concepts.cui_id,
-        visit_events.event_type = 'diagnosis' as is_diagnosis
-    from own_concepts
-    inner join visit_events
-        on own_concepts.event_key = visit_events.event_key
-    where own_concepts.cui_id in (select context_cui_id from pair_conflicts)
+        event_key,
+        cui_id,
+        event_type = 'diagnosis' as is_diagnosis
+    from shown_concepts
+    where cui_id in (select context_cui_id from pair_conflicts)
 
 ),
 
 answer_concepts as (
 
     select
-        own_concepts.event_key,
-        own_concepts.cui_id,
-        visit_events.event_type in ('medication', 'procedure') as is_treatment
-    from own_concepts
-    inner join visit_events
-        on own_concepts.event_key = visit_events.event_key
-    where own_concepts.cui_id in (select answer_cui_id from pair_conflicts)
+        event_key,
+        cui_id,
+        event_type in ('medication', 'procedure') as is_treatment
+    from shown_concepts
+    where cui_id in (select answer_cui_id from pair_conflicts)
 
 ),
 
@@ -117,7 +133,7 @@ context_codes as (
         event_key,
         code_system,
         normalized_code
-    from visit_events
+    from shown_events
     where normalized_code in (select code from excludes1)
 
 ),
@@ -128,7 +144,7 @@ answer_codes as (
         event_key,
         code_system,
         normalized_code
-    from visit_events
+    from shown_events
     where normalized_code in (select excluded_code from excludes1)
 
 ),

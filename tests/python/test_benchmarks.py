@@ -39,6 +39,15 @@ def test_make_bench_lists_every_benchmark(capsys):
     assert re.search(r"^bench: .*\n\t@\$\(PY\) benchmarks\b", makefile, re.M)
 
 
+def test_a_built_file_for_the_checks_needs_its_raw_files(load, tmp_path, capsys):
+    file = tmp_path / "built.duckdb"
+    for given in (["--database", str(file)], ["--database", str(file), "--raw", str(tmp_path)]):
+        with pytest.raises(SystemExit) as ended:
+            load("checks").main(given)
+        assert ended.value.code == 2
+        assert "--database is a built file, and --raw what it was built from" in capsys.readouterr().err
+
+
 def unknown_names(text, known):
     return sorted(set(MODEL.findall(text)) - known)
 

@@ -8,39 +8,15 @@ hits as (
 
 ),
 
-claim_predications as (
+edge_articles as (
 
-    select * from {{ ref('int_claim_predications') }}
+    select * from {{ ref('int_edge_articles') }}
 
 ),
 
 curated_edges as (
 
     select * from {{ ref('int_curated_edges') }}
-
-),
-
-citations as (
-
-    select * from {{ ref('stg_semmeddb__citations') }}
-
-),
-
--- Some citations have no year of their own; the entry date may be the word null. An article that
--- a torn dump holds twice is still one.
-citation_years as (
-
-    select
-        pmid,
-        min(
-            coalesce(
-                pyear,
-                try_cast(substr(entry_date, 1, 4) as integer),
-                try_cast(substr(date_printed, 1, 4) as integer)
-            )
-        ) as year
-    from citations
-    group by pmid
 
 ),
 
@@ -84,42 +60,64 @@ curated_rows as (
 
 ),
 
--- One row per article: its narrowest match, then its first sentence.
+-- One row per article: its strongest match, then its narrowest, then its first sentence. This is
+-- the order of the rows below, so an article that its edge leaves out would have no place here.
 article_rows as (
 
     select
-        *,
+        hits.claim_key,
+        hits.role,
+        hits.strength,
+        hits.predicate_or_rela,
+        hits.edge_subject_cui_id,
+        hits.edge_object_cui_id,
+        hits.match_level,
+        hits.level_rank,
+        edge_articles.predication_id,
+        edge_articles.pmid,
+        edge_articles.sentence_id,
+        edge_articles.year,
         row_number() over (
-            partition by claim_key, role, pmid
-            order by level_rank, sentence_id, predication_id, predicate_or_rela
+            partition by hits.claim_key, hits.role, edge_articles.pmid
+            order by
+                case when hits.strength = 'strong' then 0 else 1 end,
+                hits.level_rank,
+                edge_articles.sentence_id,
+                edge_articles.predication_id,
+                hits.predicate_or_rela,
+                hits.edge_subject_cui_id,
+                hits.edge_object_cui_id
         ) as row_in_article
-    from claim_predications
-    where strength <> 'weak'
+    from hits
+    inner join edge_articles
+        on hits.edge_subject_cui_id = edge_articles.edge_subject_cui_id
+        and hits.edge_object_cui_id = edge_articles.edge_object_cui_id
+        and hits.predicate_or_rela = edge_articles.predicate_or_rela
+    where hits.kb = 'semmeddb'
+        and hits.strength <> 'weak'
 
 ),
 
 evidence as (
 
     select
-        article_rows.claim_key,
-        article_rows.role,
-        article_rows.strength,
+        claim_key,
+        role,
+        strength,
         'semmeddb' as kb,
-        article_rows.predicate_or_rela,
-        article_rows.edge_subject_cui_id,
-        article_rows.edge_object_cui_id,
-        article_rows.match_level,
-        article_rows.level_rank,
+        predicate_or_rela,
+        edge_subject_cui_id,
+        edge_object_cui_id,
+        match_level,
+        level_rank,
         cast(null as string) as sab,
         cast(null as integer) as n_vocabularies,
-        article_rows.predication_id,
-        article_rows.pmid,
-        article_rows.sentence_id,
-        citation_years.year
+        predication_id,
+        pmid,
+        sentence_id,
+        year
     from article_rows
-    left join citation_years
-        on article_rows.pmid = citation_years.pmid
-    where article_rows.row_in_article = 1
+    where row_in_article = 1
 
     union all
 
