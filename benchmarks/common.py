@@ -143,7 +143,6 @@ class Project:
             "EHRBENCH_DB": str(self.database),
             "EHRBENCH_MEMORY_LIMIT": self.memory_limit,
             "EHRBENCH_THREADS": str(self.threads),
-            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             **self.settings,
         }
 

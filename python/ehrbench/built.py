@@ -52,6 +52,7 @@ def find_relation(
     if not rows:
         return None
     catalog, schema, found = rows[0]
+    catalog = catalog.replace('"', '""')
     missing = [column for column in columns if column not in found]
     if missing:
         raise EhrbenchError(f"{name} has no column {missing[0]}: run dbt build again")
@@ -59,12 +60,19 @@ def find_relation(
 
 
 def data_class_of(connection: duckdb.DuckDBPyConnection) -> str:
-    """Class of the data as the build recorded it: `none` without a manifest, `credentialed` for one
-    that says nothing or a word that is not known."""
+    """Class of the data that a database was made of: `none` without a manifest, `credentialed` for
+    one that says nothing or a word that is not known.
+
+    Where a build broke off, the manifest may be that of other data before it: the classes of the
+    sources, which are told right after the files are read, count too.
+    """
     relation = find_relation(connection, "rpt_run_manifest", ("data_class",))
     if relation is None:
         return "none"
     found = connection.execute(f"select distinct data_class from {relation}").fetchall()
+    sources = find_relation(connection, "int_source_data_classes", ("data_class",))
+    if sources is not None:
+        found += connection.execute(f"select distinct data_class from {sources}").fetchall()
     classes = [name if name in paths.DATA_CLASSES else "credentialed" for (name,) in found]
     return max(classes, key=paths.DATA_CLASSES.index, default="credentialed")
 

@@ -26,6 +26,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ehrbench import sql
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.paths import safe_name, sha256
 from ehrbench.progress import say
@@ -215,16 +216,6 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def sql_text(value: object) -> str:
-    """A value as the inside of an SQL string literal."""
-    return str(value).replace("'", "''")
-
-
-def sql_list(values: Iterable[object]) -> str:
-    """Values as an SQL list of string literals."""
-    return "[" + ", ".join(f"'{sql_text(value)}'" for value in values) + "]"
-
-
 def read_shard(path: Path, kind: Kind = COMPLETION) -> pa.Table:
     """One shard as a table of its kind; EhrbenchError names a file that is not one."""
     check_shard(path, kind)
@@ -340,7 +331,7 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
                 f"""
                 create view rows as
                 select {", ".join(kind.schema.names)}
-                from read_parquet({sql_list(old)}, union_by_name = true, filename = 'shard')
+                from read_parquet({sql.files(old)}, union_by_name = true, filename = 'shard')
                 qualify row_number() over (partition by {keys} order by {kind.best}) = 1
                 """
             )
@@ -359,7 +350,7 @@ def compact(store: Path, stage: str, model: str) -> tuple[int, int]:
             connection.execute(
                 f"""
                 copy (select * from rows order by {keys})
-                to '{sql_text(temporary)}'
+                to '{sql.text(temporary)}'
                 (format parquet, compression zstd,
                     kv_metadata {{'{REPLACES}': '{json.dumps(replaced)}'}})
                 """

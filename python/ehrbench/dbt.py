@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ehrbench import built, paths
-from ehrbench.errors import EhrbenchError, one_line
+from ehrbench.errors import ON_VALUES, EhrbenchError, one_line, without_values
 from ehrbench.progress import PLAIN_EVERY_S, console, duration, say
 
 STEP = re.compile(r"\b(\d+) of (\d+) (START|OK|PASS|ERROR|FAIL|WARN|SKIP|NO-OP)\b\s*(.*)")
@@ -25,10 +25,9 @@ STAMP = re.compile(r"^\d\d:\d\d:\d\d\s*")
 # blanked to the end of a JSON text (run_results.json) or of a log entry, which begins with a time.
 QUOTED = "Original Line:"
 BLANKED = f"{QUOTED} (not kept)"
-QUOTED_IN_JSON = re.compile(rf'{QUOTED}(?:[^"\\]|\\.)*')
-QUOTED_IN_LOG = re.compile(
-    rf"{QUOTED}.*?(?=\n(?:\x1b\[0m)?\d\d:\d\d:\d\d\.\d+ \[\w+ *\] |\Z)", re.S
-)
+OF_DATA = re.compile(f"{QUOTED}|{ON_VALUES}")
+JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+LOG_ENTRY = re.compile(r"\n(?=(?:\x1b\[0m)?\d\d:\d\d:\d\d\.\d+ \[\w+ *\] )")
 BAD_BYTES = re.compile(r"invalid unicode|is not \S+ encoded", re.I)
 CUT_FILE = re.compile(r"gzip stream|no magic bytes|too small to be|corrupt", re.I)
 SPILLED = re.compile(r"duckdb_temp_(\d+)_")
@@ -41,8 +40,6 @@ LINE_SAYS = re.compile(
     re.M,
 )
 OTHER_LINES = re.compile(r"when sniffing file|reached an invalid state")
-# A value of a file in the message of a cast.
-CAST_VALUE = re.compile(r"(Could not convert \w+) '.*?'(?= to )", re.S)
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,6 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
         **os.environ,
         "EHRBENCH_DB": str(database),
         "EHRBENCH_COMPLETIONS_DIR": str(store),
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "PYTHONUNBUFFERED": "1",
     }
     started = time.monotonic()
@@ -164,14 +160,27 @@ def _node(text: str) -> str:
 
 
 def blank_rows(results_file: Path, logs: Path) -> None:
-    """Take the rows that DuckDB quotes, which may be patients', out of dbt's artefacts."""
-    patterns = {results_file: QUOTED_IN_JSON}
-    patterns |= {log: QUOTED_IN_LOG for log in logs.glob("dbt.log*")}
-    for file, pattern in patterns.items():
-        if file.is_file():
-            text = file.read_text(encoding="utf-8", errors="replace")
-            if QUOTED in text:
-                file.write_text(pattern.sub(BLANKED, text), encoding="utf-8")
+    """Take the rows and values that DuckDB quotes, maybe patients', out of dbt's artefacts."""
+    if results_file.is_file():
+        text = results_file.read_text(encoding="utf-8", errors="replace")
+        if OF_DATA.search(text):
+            text = JSON_TEXT.sub(lambda found: _blank_json(found[0]), text)
+            results_file.write_text(text, encoding="utf-8")
+    for log in logs.glob("dbt.log*"):
+        text = log.read_text(encoding="utf-8", errors="replace")
+        if OF_DATA.search(text):
+            entries = [blank(entry) for entry in LOG_ENTRY.split(text)]
+            log.write_text("\n".join(entries), encoding="utf-8")
+
+
+def blank(text: str) -> str:
+    """An error's text without the row and the values that it quotes."""
+    head, quoted, _ = text.partition(QUOTED)
+    return without_values(head) + (BLANKED if quoted else "")
+
+
+def _blank_json(text: str) -> str:
+    return json.dumps(blank(json.loads(text, strict=False))) if OF_DATA.search(text) else text
 
 
 def clear_spill(database: Path) -> None:
@@ -212,6 +221,7 @@ def first_failure(results_file: Path, tail: list[str]) -> str:
         texts = [line.strip() for line in shown if line.strip()]
         starts = [index for index, line in enumerate(texts) if re.search(r"\bError\b", line)]
         index = starts[0] if starts else max(len(texts) - 1, 0)
+        # one_line leaves values out.
         return one_line("dbt stopped: " + " ".join(texts[index : index + 4]), 500)
     node = bad[0]["unique_id"].split(".")
     name = ".".join(node[2:3] if len(node) > 2 else node)
@@ -219,7 +229,7 @@ def first_failure(results_file: Path, tail: list[str]) -> str:
     message = [line.strip() for line in text.split(QUOTED)[0].splitlines() if line.strip()]
     # dbt's own first line names the node and the kind of error, the database's comes second.
     said = message[1] if len(message) > 1 and " Error in " in message[0] else "".join(message[:1])
-    said = CAST_VALUE.sub(r"\1", said).rstrip(".")
+    said = without_values(said).rstrip(".")
     said += file_and_mend(said, text, bad[0].get("compiled_code") or "", name)
     more = f"; {len(bad) - 1} more failed" if len(bad) > 1 else ""
     return one_line(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)
@@ -241,7 +251,7 @@ def file_and_mend(said: str, text: str, compiled: str = "", name: str = "") -> s
         mend = "its lines differ in their fields, quotes or ends: fetch the file again"
     elif CUT_FILE.search(said):
         mend = "fetch the file again"
-    elif CAST_VALUE.sub(r"\1", text) != text or "Conversion Error" in said:
+    elif "Could not convert" in text or "Conversion Error" in said:
         mend = "a column holds another type than declared: convert the file again"
     else:
         return ""

@@ -25,7 +25,7 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import built, convert, dbt, embed, generate, macros, paths, score_texts, seeds
+from ehrbench import built, convert, dbt, embed, generate, macros, paths, score_texts, seeds, sql
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import Progress, size
@@ -134,11 +134,6 @@ def declared_sources(root: Path) -> dict[str, list[Table]]:
 @cache
 def _declared(root: Path) -> dict[str, list[Table]]:
     return declared_sources(root)
-
-
-def literal(file: Path) -> str:
-    """A file as DuckDB's readers take it: an SQL text, and a pattern that matches only this one."""
-    return "'" + re.sub(r"([\[*?])", r"[\1]", str(file)).replace("'", "''") + "'"
 
 
 def shown(path: Path) -> str:
@@ -263,7 +258,7 @@ def unreadable(table: str, error: duckdb.Error) -> str:
 
 def ids(file: Path, column: str = "visit_occurrence_id") -> str:
     """SQL that reads a column of ids of a file as macro omop_id does, header rows left out."""
-    name = literal(file)
+    name = sql.file(file)
     if file.suffix.lower() == ".parquet":
         reader = f"read_parquet({name})"
     else:
@@ -419,7 +414,7 @@ def _macros(root: Path) -> macros.Macros:
 def check_columns(source: str, file: Path, table: Table, found: list[str]) -> None:
     """Raises Stopped with the build's line where the titles (lower case) are not the table's."""
     _macros(paths.project_root()).call(
-        "check_columns", source, table.name, table.meta(), literal(file), found
+        "check_columns", source, table.name, table.meta(), sql.file(file), found
     )
 
 
@@ -429,8 +424,8 @@ def check_looks(source: str, file: Path, table: Table) -> str | None:
         return None
     known, meta = _macros(paths.project_root()), table.meta()
     try:
-        reader = known.call("file_reader", meta, [literal(file)])["reader"]
-        known.call("check_looks", source, table.name, meta, literal(file), reader)
+        reader = known.call("file_reader", meta, [sql.file(file)])["reader"]
+        known.call("check_looks", source, table.name, meta, sql.file(file), reader)
     except duckdb.Error as error:
         said = one_line(error)
         mend = dbt.file_and_mend(said, str(error))

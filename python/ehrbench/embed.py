@@ -14,8 +14,8 @@ from pathlib import Path
 
 import duckdb
 
-from ehrbench import built, completions, generate, paths
-from ehrbench.completions import EMBEDDINGS, VECTOR, sql_list
+from ehrbench import built, completions, generate, paths, sql
+from ehrbench.completions import EMBEDDINGS, VECTOR
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EngineUnavailable, EhrbenchError
 from ehrbench.progress import Progress, say
@@ -89,7 +89,6 @@ class Encoder:
         if why:
             raise EngineUnavailable(why)
         folder = weights_folder(spec.weights, spec.model)
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         warnings.filterwarnings("ignore", category=FutureWarning)
         from sentence_transformers import SentenceTransformer
@@ -155,7 +154,7 @@ def _stored_sql(store: Path) -> str:
     # What the build sets aside (int_embeddings_checked) is no vector and is asked for again.
     return (
         "select distinct text_key, model, revision "
-        f"from read_parquet({sql_list(shards)}, union_by_name = true) "
+        f"from read_parquet({sql.files(shards)}, union_by_name = true) "
         f"where schema_version = {completions.SCHEMA_VERSION} and len(vector) > 0"
     )
 

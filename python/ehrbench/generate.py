@@ -16,9 +16,8 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from ehrbench import completions, engines, paths, runs
+from ehrbench import completions, engines, paths, runs, sql
 from ehrbench.built import connect, data_class_of, find_relation
-from ehrbench.completions import sql_list, sql_text
 from ehrbench.engines import Completion, Engine, ModelSpec, Request
 from ehrbench.engines.openai_server import is_loopback
 from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
@@ -123,7 +122,7 @@ def _pending_sql(
         raise EhrbenchError(f"{PENDING} is not in the database: run dbt build first")
     shards = completions.completion_shards(store)
     source = (
-        f"read_parquet({sql_list(shards)}, union_by_name = true)"
+        f"read_parquet({sql.files(shards)}, union_by_name = true)"
         if shards
         else "(select '' as request_key, 0 as attempt, '' as error where false)"
     )
@@ -166,7 +165,7 @@ def copy_pending(
     """
     with connect(database) as connection:
         spec = model_spec(connection, model)
-        where = f"stage = '{sql_text(stage)}' and model = '{sql_text(model)}'"
+        where = f"stage = '{sql.text(stage)}' and model = '{sql.text(model)}'"
         connection.execute(
             f"""
             copy (
@@ -178,7 +177,7 @@ def copy_pending(
                 -- Prompts of one group that begin alike stand side by side.
                 order by prefix_group, messages, request_key
             )
-            to '{sql_text(file)}' (format parquet, compression zstd, row_group_size 10240)
+            to '{sql.text(file)}' (format parquet, compression zstd, row_group_size 10240)
             """
         )
     return pq.ParquetFile(file).metadata.num_rows, spec
@@ -195,15 +194,15 @@ def check_data_use(endpoint: str, target: str, database: Path, allow_remote: boo
     """Refuse to send patient data off this machine unless a flag states the permission.
 
     The class is that of the folders a target reads or of what the database was built from,
-    whichever is more protected.
+    whichever is more protected; a database that does not say counts as patients'.
     """
     if allow_remote or is_loopback(endpoint):
         return
     with connect(database) as connection:
         recorded = data_class_of(connection)
     data_class = max(paths.data_class(target), recorded, key=paths.DATA_CLASSES.index)
-    if data_class != "synthetic":
-        shown = "unknown" if data_class == "none" else data_class
+    if recorded == "none" or data_class != "synthetic":
+        shown = data_class if data_class in ("demo", "credentialed") else "unknown"
         raise EhrbenchError(
             f"the endpoint is not on this machine and the data of target {target} are {shown}: "
             "use a server on loopback, or state with --allow-remote that the data use agreement "

@@ -85,8 +85,15 @@ def default_target() -> str:
 
 
 def database(target: str) -> Path:
-    """The DuckDB file that dbt builds for a target."""
-    return _from_root(os.environ.get("EHRBENCH_DB") or f"build/{target}.duckdb")
+    """The DuckDB file that dbt builds for a target; EhrbenchError for a name that cannot be one."""
+    file = _from_root(os.environ.get("EHRBENCH_DB") or f"build/{target}.duckdb")
+    # dbt does not double the quote in a name, and DuckDB reads the two others as other files.
+    if '"' in file.name or "?" in str(file) or "\\" in str(file):
+        raise EhrbenchError(
+            f"{file}: a database cannot have a double quote in its name, nor a question mark or a "
+            "backslash in its path: rename it (EHRBENCH_DB)"
+        )
+    return file
 
 
 def completions_dir(target: str) -> Path:

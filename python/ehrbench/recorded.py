@@ -11,17 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ehrbench import built, canary, completions, embed, paths, score_texts
-from ehrbench.completions import (
-    EMBEDDINGS,
-    RUN,
-    RUNS,
-    TEXT_SCORE,
-    TEXT_SCORES,
-    VECTOR,
-    Kind,
-    sql_list,
-)
+from ehrbench import built, canary, completions, embed, paths, score_texts, sql
+from ehrbench.completions import EMBEDDINGS, RUN, RUNS, TEXT_SCORE, TEXT_SCORES, VECTOR, Kind
 from ehrbench.errors import EhrbenchError
 from ehrbench.folders import replace_folder
 
@@ -143,7 +134,7 @@ def used(database: Path, store: Path) -> list[dict]:
         if relation is None:
             return []
         recorded = (
-            f"select distinct request_key, latency_ms from read_parquet({sql_list(shipped)})"
+            f"select distinct request_key, latency_ms from read_parquet({sql.files(shipped)})"
             if shipped
             else "select '' as request_key, cast(0 as bigint) as latency_ms where false"
         )
@@ -152,7 +143,7 @@ def used(database: Path, store: Path) -> list[dict]:
             f"""
             with stored as (
                 select request_key, stage, model, engine, latency_ms
-                from read_parquet({sql_list(shards)}, union_by_name = true)
+                from read_parquet({sql.files(shards)}, union_by_name = true)
                 where error is null
             ),
 

@@ -16,8 +16,8 @@ import os
 import warnings
 from pathlib import Path
 
-from ehrbench import built, completions, embed, generate, paths
-from ehrbench.completions import TEXT_SCORE, TEXT_SCORES, sql_list
+from ehrbench import built, completions, embed, generate, paths, sql
+from ehrbench.completions import TEXT_SCORE, TEXT_SCORES
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EngineUnavailable
 from ehrbench.progress import Progress, say
@@ -87,7 +87,6 @@ class Bert:
         if why:
             raise EngineUnavailable(why)
         folder = embed.weights_folder(spec.weights, spec.model)
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         warnings.filterwarnings("ignore", category=FutureWarning)
         import torch
@@ -168,7 +167,7 @@ def _stored_sql(store: Path, with_bertscore: bool) -> str:
         completions.check_shard(shard, TEXT_SCORE)
     return (
         "select distinct pair_key, model, revision "
-        f"from read_parquet({sql_list(shards)}, union_by_name = true) "
+        f"from read_parquet({sql.files(shards)}, union_by_name = true) "
         f"where schema_version = {completions.SCHEMA_VERSION}"
         f"{' and bertscore is not null' if with_bertscore else ''}"
     )

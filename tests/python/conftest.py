@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -106,6 +107,36 @@ def ehrbench(*arguments: object, **settings: object) -> subprocess.CompletedProc
         check=False,
         timeout=3600,
     )
+
+
+# ------------------------------------------------------------------------------ the network
+
+
+@cache
+def no_network() -> tuple[str, ...]:
+    """What to put before a command so that it runs in a network namespace of its own, in which no
+    device is up and there is no route; empty where this machine makes none."""
+    words = ("unshare", "--map-root-user", "--net")
+    try:
+        made = subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        made = False
+    return words if made else ()
+
+
+@pytest.fixture(scope="session")
+def without_network() -> tuple[str, ...]:
+    """See no_network; skips (fails, in CI) where there is no such namespace."""
+    if not no_network():
+        pytest.skip("unshare makes no network namespace here: allow user namespaces")
+    return no_network()
+
+
+def watched(file: Path, **settings: object) -> dict[str, str]:
+    """An environment in which Python writes each attempt to reach a machine into a file."""
+    made = environment(NETWORK_LOG=file, **settings)
+    folder = Path(__file__).parent / "network_log"
+    return {**made, "PYTHONPATH": os.pathsep.join([str(folder), made["PYTHONPATH"]])}
 
 
 # ---------------------------------------------------------------------------- dbt artefacts
@@ -236,12 +267,19 @@ def rows_on(tables: dict[str, tuple[str, list]], sql: str, change: str | None = 
 
 @dataclass(frozen=True)
 class Build:
-    """A finished build: its database, store, raw files and dbt artefacts."""
+    """A finished build: its database, store, raw files and dbt artefacts.
+
+    `said` holds what it printed, `network` its network namespace and the routes there, `attempts`
+    the attempts to reach another machine (no file: none).
+    """
 
     database: Path
     store: Path
     synth: Path
     artefacts: Path
+    said: Path
+    network: Path
+    attempts: Path
 
     def rows(self, sql: str) -> list[tuple]:
         """Rows of a query on the built database."""
@@ -261,12 +299,20 @@ def synthetic_begun(request, tmp_path_factory):
         store=folder / "completions",
         synth=folder / "synth",
         artefacts=folder / "synthetic" / "dbt",
+        said=folder / "said.log",
+        network=folder / "network.txt",
+        attempts=folder / "attempts.txt",
     )
-    with open(folder / "said.log", "w+", encoding="utf-8") as said:
+    tell = 'readlink /proc/self/ns/net > "$0"; cat /proc/net/route >> "$0"; exec "$@"'
+    with made.said.open("w", encoding="utf-8") as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ehrbench", "run", "--target", "synthetic", "--no-generate"],
+            [
+                *(*no_network(), "sh", "-c", tell, str(made.network)),
+                *(sys.executable, "-m", "ehrbench", "run", "--target", "synthetic", "--no-generate"),
+            ],
             cwd=ROOT,
-            env=environment(
+            env=watched(
+                made.attempts,
                 EHRBENCH_DB=made.database,
                 EHRBENCH_COMPLETIONS_DIR=made.store,
                 EHRBENCH_SYNTH_DIR=made.synth,
@@ -285,7 +331,7 @@ def synthetic_build(synthetic_begun) -> Build:
     """One fresh synthetic cohort, built once with the recorded completions."""
     made, process = synthetic_begun
     code = process.wait(timeout=1200)
-    assert code == 0, (made.database.parent / "said.log").read_text(encoding="utf-8")[-3000:]
+    assert code == 0, made.said.read_text(encoding="utf-8")[-3000:]
     return made
 
 

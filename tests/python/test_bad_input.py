@@ -390,6 +390,7 @@ NAMES = (
         *(("mimic_iv", "patients"), ("mimic_iv", "emar"), ("mimic_iii", "diagnoses_icd")),
         *(("omop", "person"), ("umls", "mrconso"), ("semmeddb", "sentence"), ("icd", "i9_gems")),
         *(("drugbank", "vocabulary"), ("pubmed", "articles"), ("completions", "completions")),
+        ("atc", "atc_codes"),
     ],
 )
 def test_a_folder_may_have_any_name(source, table, tmp_path, monkeypatch):

@@ -357,9 +357,6 @@ def server(tiny_model, tmp_path_factory):
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("server") / "server.log"
     settings = {
-        "HF_HUB_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "DO_NOT_TRACK": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
         "TORCHDYNAMO_DISABLE": "1",
@@ -614,7 +611,13 @@ def test_no_server_is_one_clear_line():
         OpenAIEngine(ModelSpec("m"), endpoint="http://127.0.0.1:9", backoff_s=0.01)
 
 
-@pytest.mark.parametrize("endpoint", ["", "127.0.0.1:8000", "ftp://127.0.0.1/v1", "http://"])
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("", "127.0.0.1:8000", "ftp://127.0.0.1/v1", "http://", "http://[::1"),
+        *("http://127.0.0.1:port", "http://example.com\\@127.0.0.1"),
+    ],
+)
 def test_an_endpoint_that_is_no_address_is_named(endpoint):
     with pytest.raises(EhrbenchError, match="is no http"):
         OpenAIEngine(ModelSpec("m"), endpoint=endpoint)
@@ -642,6 +645,29 @@ def test_the_key_goes_in_the_header_only(stub, monkeypatch):
         ("http://0.0.0.0/v1", False),
         ("http://localhost.example.com", False),
         ("", False),
+        ("http://127.0.0.1.nip.io:8000", False),
+        ("http://localhost.:8000", False),
+        ("http://localhost:8000@example.com", False),
+        ("http://localhost%2eexample.com", False),
+        ("http://127.0.0.1%00.example.com", False),
+        # Hosts that some resolvers take for 127.0.0.1, and others do not.
+        ("http://127.1", False),
+        ("http://2130706433", False),
+        ("http://0x7f000001", False),
+        ("http://0177.0.0.1", False),
+        ("http://１２７.0.0.1", False),
+        ("http://[::]:8000", False),
+        ("http://[::ffff:8.8.8.8]", False),
+        ("http://[fe80::1]", False),
+        ("http://127.0.0.1#@example.com", True),
+        ("http://example.com#@127.0.0.1", False),
+        ("http://example.com?@127.0.0.1", False),
+        # The standard library reads the host behind the @, requests connects to the one before.
+        ("http://example.com\\@127.0.0.1", False),
+        ("http://example.com\\@localhost:8000/v1", False),
+        ("http://127.0.0.1\\@example.com", False),
+        ("http://[::1", False),
+        ("http://127.0.0.1:port", False),
     ],
 )
 def test_loopback_is_told_by_the_host_alone(endpoint, local):

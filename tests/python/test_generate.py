@@ -423,6 +423,12 @@ def test_patient_data_stay_on_this_machine_unless_a_flag_says_so(plan, tmp_path,
             return False
         return True
 
+    # A database that does not say whose data it holds.
+    (tmp_path / "synth" / "MANIFEST.json").write_text('{"data_class": "synthetic", "patients": 2}')
+    assert not allowed("synthetic", away)
+    (tmp_path / "synth" / "MANIFEST.json").unlink()
+    with duckdb.connect(str(plan.database)) as connection:
+        connection.execute("create table rpt_run_manifest as select 'synthetic' as data_class")
     assert not allowed("full", away)
     assert allowed("full", away, flag=True)
     assert allowed("full", here)
@@ -430,11 +436,6 @@ def test_patient_data_stay_on_this_machine_unless_a_flag_says_so(plan, tmp_path,
     (tmp_path / "synth" / "MANIFEST.json").write_text('{"data_class": "synthetic", "patients": 2}')
     assert allowed("synthetic", away)
     # A database built from other data keeps their class, whatever the folders say now.
-    with duckdb.connect(str(plan.database)) as connection:
-        connection.execute(
-            "create table rpt_run_manifest as select 'synthetic' as data_class"
-        )
-    assert allowed("synthetic", away)
     for data_class in ("demo", "credentialed", "a word that is not known"):
         with duckdb.connect(str(plan.database)) as connection:
             connection.execute("update rpt_run_manifest set data_class = ?", [data_class])

@@ -9,6 +9,7 @@ import sys
 import time
 
 import duckdb
+import patient_traces
 import pytest
 from conftest import ROOT, environment
 
@@ -159,6 +160,14 @@ def test_page_scripts_build_no_markup_from_text():
 
 
 # --------------------------------------------------------------------------------- what it holds
+
+
+def test_no_page_names_a_patient_or_a_date(report, synthetic_build):
+    patients = patient_traces.of_patients(synthetic_build.synth / "raw")
+    # Synthetic articles have numbers of the same length; those of visits are longer.
+    patients -= {pmid for (pmid,) in synthetic_build.rows("select distinct pmid from fct_claim_evidence")}
+    assert len(patients) > 20_000
+    assert patient_traces.in_files([report], patients) == {}
 
 
 def test_every_page_is_there_and_marked(report, synthetic_build):

@@ -144,7 +144,6 @@ def whole_file(source: Packaged, parts: list[Path], folder: Path) -> Iterator[Pa
 
 def _convert_gguf(file: Path, folder: Path) -> None:
     """Write a GGUF file's model and tokenizer as float32 safetensors into a folder."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("TQDM_DISABLE", "1")
     import torch

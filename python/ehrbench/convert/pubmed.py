@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ehrbench import sql
 from ehrbench.convert.common import PACKING_ERRORS, Line, Table, opened, space_in
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import say
@@ -233,16 +234,16 @@ def merge(parts: list[Path], file: Path) -> int:
     with duckdb.connect() as connection:
         connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'; set threads = 2")
         connection.execute("set temp_directory = ?", [str(file.parent / ".pubmed-parts" / "spill")])
-        paths = ", ".join("'" + str(part).replace("'", "''") + "'" for part in parts)
-        names = json.dumps([part.stem for part in parts]).replace("'", "''")
+        places = ", ".join(f"'{sql.text(part)}'" for part in parts)
+        names = sql.text(json.dumps([part.stem for part in parts]))
         connection.execute(
             f"""
             copy (
                 with mentions as (
                     select
                         m.*,
-                        list_position([{paths}], m.filename) as file_number
-                    from read_parquet([{paths}], filename = true) as m
+                        list_position([{places}], m.filename) as file_number
+                    from read_parquet({sql.files(parts)}, filename = true) as m
                 ),
                 last_mentions as (
                     select
@@ -261,7 +262,7 @@ def merge(parts: list[Path], file: Path) -> int:
                     and (m.file_number, m.version, m.position) = last_mentions.place
                 where not m.is_deleted
                 order by m.pmid
-            ) to '{str(temporary).replace("'", "''")}'
+            ) to '{sql.text(temporary)}'
             (format parquet, compression zstd, kv_metadata {{'{MADE_FROM}': '{names}'}})
             """
         )

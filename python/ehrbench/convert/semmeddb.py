@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import paths
+from ehrbench import paths, sql
 from ehrbench.convert.common import WRITE_OPTIONS, Line, share_read, space_in
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import say
@@ -240,8 +240,7 @@ def lines_sql(file: Path, encoding: str, dump: Dump) -> str:
     """The select over a dump's lines that dbt's raw() uses as well."""
     macro = paths.project_root() / "macros" / "semmeddb_lines.sql"
     module = jinja2.Environment().from_string(macro.read_text(encoding="utf-8")).module
-    path_list = "['" + str(file).replace("'", "''") + "']"
-    return module.semmeddb_lines(path_list, list(dump.columns), encoding)
+    return module.semmeddb_lines(sql.files([file]), list(dump.columns), encoding)
 
 
 def mend_bytes(file: Path, encoding: str, folder: Path) -> int:

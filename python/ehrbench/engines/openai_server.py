@@ -57,9 +57,22 @@ TOP_LOGPROBS = 20
 TOO_LONG_WORDS = ("maximum context length", "context_length", "max_model_len", "too long")
 
 
+def host_of(endpoint: str) -> str:
+    """Host of an address, in lower case; empty where it has none, or where it is read in two ways.
+
+    In `http://a\\@b` the standard library sees the host b, and requests connects to a.
+    """
+    try:
+        host = urlsplit(endpoint).hostname or ""
+        connected = urllib3.util.parse_url(endpoint).host or ""
+    except ValueError:
+        return ""
+    return host if host == connected.strip("[]").lower() else ""
+
+
 def is_loopback(endpoint: str) -> bool:
     """Whether an endpoint's host is this machine: localhost, 127.0.0.0/8 or ::1, by its text."""
-    host = (urlsplit(endpoint).hostname or "").lower()
+    host = host_of(endpoint)
     if host == "localhost":
         return True
     try:
@@ -121,8 +134,7 @@ class OpenAIEngine:
         **_: object,
     ):
         base = (endpoint or spec.endpoint).rstrip("/")
-        parts = urlsplit(base)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not base.lower().startswith(("http://", "https://")) or not host_of(base):
             raise EhrbenchError(
                 f"model {spec.model}: endpoint {base!r} is no http(s) address; "
                 "give --endpoint http://127.0.0.1:8000/v1 or fill it in the seed models"

@@ -89,9 +89,6 @@ def problem() -> tuple[str, str]:
 def set_environment(cpu: bool) -> None:
     """Settings that vLLM reads while it is imported; what the user set wins."""
     settings = {
-        "HF_HUB_OFFLINE": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "DO_NOT_TRACK": "1",
         "VLLM_LOGGING_LEVEL": "ERROR",
         "TQDM_DISABLE": "1",
     }

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import duckdb
 
+from ehrbench import sql
 from ehrbench.synth import DEFAULT_SEED
 
 MANIFEST = "MANIFEST.json"
@@ -172,9 +173,8 @@ class _Maker:
             options = COPY[file["format"]].format(header=str(chunk.first == 0).lower())
             if path.suffix == ".gz":
                 options += ", compression gzip"
-            quoted = str(part).replace("'", "''")
             rows = connection.execute(
-                f"copy (\n{_query(file['query'])}\n) to '{quoted}' ({options})"
+                f"copy (\n{_query(file['query'])}\n) to '{sql.text(part)}' ({options})"
             ).fetchone()[0]
             made.append((file["path"], part, rows))
         return made
