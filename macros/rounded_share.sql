@@ -1,4 +1,4 @@
 {#- A share as the reports show it: six digits, so that the last bits of a double decide nothing. -#}
 {% macro rounded_share(expression) -%}
-cast(round({{ expression }}, 6) as decimal(9, 6))
+cast({{ rounded(expression) }} as decimal(9, 6))
 {%- endmacro %}

@@ -4,6 +4,10 @@
     With `sites: true` the folder may also hold one folder per site, and each folder
     gives its own first match. -#}
 {% macro source_files(source_name, meta) -%}
+    {{ return(adapter.dispatch('source_files')(source_name, meta)) }}
+{%- endmacro %}
+
+{% macro default__source_files(source_name, meta) -%}
     {%- set folder = source_dir(source_name) -%}
     {%- if not folder -%}{{ return([]) }}{%- endif -%}
     {%- set files = meta['file'] if meta['file'] is not string else [meta['file']] -%}

@@ -204,6 +204,7 @@ def doctor(target: str, thorough: bool) -> None:
 )
 @click.option("--batch", type=POSITIVE, default=None, help="Requests per shard.")
 @click.option("--require-engine", is_flag=True, help="Fail when a planned model cannot be asked.")
+@click.option("--spark", "on_spark", is_flag=True, help="Make the tables of the dumps on Spark.")
 @ALLOW_REMOTE
 def run(
     target: str,
@@ -213,13 +214,18 @@ def run(
     generate_missing: bool,
     batch: int | None,
     require_engine: bool,
+    on_spark: bool,
     allow_remote: bool,
 ) -> None:
     """Build a target: dbt and generate in turn, then the leaderboard.
 
+    With --spark the models tagged portable (SemMedDB, edges, claims, checks, verdicts) run on Spark
+    and the rest on DuckDB, in turns: needs Java and the extra spark; docs/spark.md names settings.
+
     \b
     Example:
       ehrbench run --target synthetic --no-generate
+      ehrbench run --target full --spark
       ehrbench run --target full --engine-limit 1000
     """
     from ehrbench import completions, pipeline
@@ -237,6 +243,7 @@ def run(
         batch=batch,
         allow_remote=allow_remote,
         require_engine=require_engine,
+        on_spark=on_spark,
     )
 
 

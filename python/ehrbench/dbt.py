@@ -55,40 +55,64 @@ def work_dir(database: Path) -> Path:
     return database.with_suffix("")
 
 
-def build(target: str, database: Path, store: Path, select: str | None = None) -> Result:
+def build(
+    target: str,
+    database: Path,
+    store: Path,
+    select: str | None = None,
+) -> Result:
     """`dbt build` for a target, condensed on the screen.
 
     Raises EhrbenchError with the first node that failed and the first line of its message, or
     where another process writes the database.
     """
-    root = paths.project_root()
-    work = work_dir(database)
-    database.parent.mkdir(parents=True, exist_ok=True)
-    target_path = work / "dbt"
-    command = [
-        *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", "build"),
-        *("--target", target, "--project-dir", str(root), "--profiles-dir", str(root)),
-        *("--target-path", str(target_path), "--log-path", str(work / "logs")),
-        *("--log-format-file", "debug"),
+    arguments = [
+        *("build", "--target", target),
         # A build of a part follows a whole one: nothing was edited in between, so unit tests, which
         # read no data, would say the same again.
         *(("--select", select, "--partial-parse") if select else ()),
         *(("--exclude-resource-type", "unit_test") if select else ()),
     ]
+    label = f"dbt build ({select})" if select else "dbt build"
+    return call_on(database, store, arguments, label)
+
+
+def call_on(
+    database: Path,
+    store: Path,
+    arguments: list[str],
+    label: str,
+    settings: dict[str, str] | None = None,
+) -> Result:
+    """Run dbt on a DuckDB file, with further variables in `settings`; raises as `build`."""
+    database.parent.mkdir(parents=True, exist_ok=True)
+    if database.is_file():
+        # The dbt of a call that was killed may still be at work.
+        built.connect(database).close()
+    clear_spill(database)
+    variables = {"EHRBENCH_DB": str(database), "EHRBENCH_COMPLETIONS_DIR": str(store)}
+    return call(arguments, work_dir(database), {**variables, **(settings or {})}, label)
+
+
+def call(arguments: list[str], work: Path, settings: dict[str, str], label: str) -> Result:
+    """Run dbt with its artefacts (`dbt/`) and logs (`logs/`) in a folder; raises as `build`."""
+    root = paths.project_root()
+    target_path = work / "dbt"
+    command = [
+        *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *arguments),
+        *("--project-dir", str(root), "--profiles-dir", str(root)),
+        *("--target-path", str(target_path), "--log-path", str(work / "logs")),
+        *("--log-format-file", "debug"),
+    ]
     environment = {
         **os.environ,
-        "EHRBENCH_DB": str(database),
-        "EHRBENCH_COMPLETIONS_DIR": str(store),
+        **settings,
         "PYTHONUNBUFFERED": "1",
     }
     started = time.monotonic()
     results_file = target_path / "run_results.json"
-    if database.is_file():
-        # The dbt of a call that was killed may still be at work.
-        built.connect(database).close()
     # What a killed call could not put away.
     blank_rows(results_file, work / "logs")
-    clear_spill(database)
     results_file.unlink(missing_ok=True)
     process = subprocess.Popen(
         command,
@@ -101,7 +125,7 @@ def build(target: str, database: Path, store: Path, select: str | None = None) -
         errors="replace",
     )
     try:
-        tail, summary = _follow(process, f"dbt build ({select})" if select else "dbt build")
+        tail, summary = _follow(process, label)
         if process.wait() != 0:
             log = work / "logs" / "dbt.log"
             raise EhrbenchError(f"{first_failure(results_file, tail)} (whole log: {log})")

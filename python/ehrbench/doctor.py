@@ -804,6 +804,7 @@ EXTRAS = {
     "report": "ehrbench report",
     "audit": "spreadsheets of ehrbench audit",
     "evals": "running exports in datasets, lm-eval and inspect",
+    "spark": "ehrbench run --spark",
 }
 
 

@@ -102,6 +102,11 @@ def completions_dir(target: str) -> Path:
     return _from_root(given or f"build/{target}/completions")
 
 
+def spark_dir(target: str) -> Path:
+    """Folder that DuckDB and Spark share: absolute, and under one name on every machine."""
+    return _from_root(os.environ.get("EHRBENCH_SPARK_DIR") or f"build/{target}/spark")
+
+
 def models_dir() -> Path:
     """Folder that holds model weights, one folder per model."""
     return _from_root(os.environ.get("EHRBENCH_MODELS_DIR") or "build/models")

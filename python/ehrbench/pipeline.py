@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -27,6 +28,7 @@ from ehrbench import (
     recorded,
     score_texts,
     seeds,
+    spark,
 )
 from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
@@ -109,14 +111,17 @@ def run(
     batch: int | None = None,
     allow_remote: bool = False,
     require_engine: bool = False,
+    on_spark: bool = False,
 ) -> None:
     """Build a target as far as its data and engines allow, then print the leaderboard.
 
-    `engine_limit` caps the requests per stage x model of this run. Raises EhrbenchError with one
-    line when a source is wrong, dbt fails, or (`require_engine`) a planned model cannot be asked.
+    `engine_limit` caps the requests per stage x model of this run; `on_spark` has Spark make the
+    portable models. Raises EhrbenchError with one line when a source is wrong, dbt fails, or
+    (`require_engine`) a planned model cannot be asked.
     """
     database, store = paths.database(target), paths.completions_dir(target)
     phases = Phases()
+    build = partial(spark.build, allow_remote=allow_remote) if on_spark else dbt.build
     if target == "synthetic" and not (paths.synth_dir() / paths.MARKER).is_file():
         with phases.phase("synthetic data") as said:
             said.append(synthesise())
@@ -128,10 +133,10 @@ def run(
         if n:
             say(f"installed {n} {recorded.provenance()}")
     with phases.phase("dbt build") as said:
-        said.append(dbt.build(target, database, store).summary)
+        said.append(build(target, database, store).summary)
     if generate_missing:
         _generate_rounds(
-            *(target, database, store, phases, stages),
+            *(target, database, store, phases, stages, build),
             *(engine_limit, batch, allow_remote, require_engine),
         )
     elif _score_missing(target, database, store, phases, set(), with_bertscore=False):
@@ -146,6 +151,7 @@ def _generate_rounds(
     store: Path,
     phases: Phases,
     stages: tuple[str, ...],
+    build: Callable[..., dbt.Result],
     engine_limit: int | None,
     batch: int | None,
     allow_remote: bool,
@@ -191,14 +197,23 @@ def _generate_rounds(
             news.append("text_scores")
         if not news:
             return
-        _build_on(news, target, database, store, phases)
+        # Of what comes in only new triples reach portable models.
+        builder = build if "extraction" in news else dbt.build
+        _build_on(news, target, database, store, phases, builder)
 
 
-def _build_on(news: list[str], target: str, database: Path, store: Path, phases: Phases) -> None:
+def _build_on(
+    news: list[str],
+    target: str,
+    database: Path,
+    store: Path,
+    phases: Phases,
+    build: Callable[..., dbt.Result] | None = None,
+) -> None:
     """Build what depends on the kinds of completions that have come in."""
     with phases.phase("dbt build on the new completions") as said:
         select = " ".join(DOWNSTREAM[name] for name in news)
-        said.append(dbt.build(target, database, store, select).summary)
+        said.append((build or dbt.build)(target, database, store, select).summary)
 
 
 def _embed_missing(

@@ -136,11 +136,11 @@ sums as (
         task,
         generator,
         count(*) as n_persons,
-        sum(n) as n,
-        sum(n_pass) as n_pass,
-        sum(n * n) as nn,
-        sum(n * n_pass) as ny,
-        sum(n_pass * n_pass) as yy
+        {{ wide_integer('sum(n)') }} as n,
+        {{ wide_integer('sum(n_pass)') }} as n_pass,
+        {{ wide_integer('sum(n * n)') }} as nn,
+        {{ wide_integer('sum(n * n_pass)') }} as ny,
+        {{ wide_integer('sum(n_pass * n_pass)') }} as yy
     from person_counts
     group by
         policy,
@@ -161,10 +161,10 @@ cross_sums as (
         person_counts.task,
         person_counts.generator,
         count(*) as n_shared_persons,
-        sum(person_counts.n_pass * null_counts.n_pass) as yy,
-        sum(person_counts.n_pass * null_counts.n) as yn,
-        sum(person_counts.n * null_counts.n_pass) as ny,
-        sum(person_counts.n * null_counts.n) as nn
+        {{ wide_integer('sum(person_counts.n_pass * null_counts.n_pass)') }} as yy,
+        {{ wide_integer('sum(person_counts.n_pass * null_counts.n)') }} as yn,
+        {{ wide_integer('sum(person_counts.n * null_counts.n_pass)') }} as ny,
+        {{ wide_integer('sum(person_counts.n * null_counts.n)') }} as nn
     from person_counts
     inner join null_counts
         on person_counts.policy = null_counts.policy
@@ -292,9 +292,9 @@ select
     cast(n_persons as bigint) as n_persons,
     case when gap is null then 'estimated' else 'not_estimable' end as status,
     gap as reason,
-    cast(round(ratio, 6) as decimal(18, 6)) as enrichment,
-    cast(round(ratio * exp(-{{ var('interval_z') }} * log_error), 6) as decimal(18, 6))
+    cast({{ rounded('ratio') }} as decimal(18, 6)) as enrichment,
+    cast({{ rounded('ratio * exp(-' ~ var('interval_z') ~ ' * log_error)') }} as decimal(18, 6))
         as enrichment_low,
-    cast(round(ratio * exp({{ var('interval_z') }} * log_error), 6) as decimal(18, 6))
+    cast({{ rounded('ratio * exp(' ~ var('interval_z') ~ ' * log_error)') }} as decimal(18, 6))
         as enrichment_high
 from bounded

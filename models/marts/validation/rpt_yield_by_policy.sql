@@ -97,11 +97,11 @@ person_sums as (
         task,
         generator,
         count(*) as n_persons,
-        sum(n) as n_triples,
-        sum(n_accepted) as n_accepted,
-        sum(n * n) as nn,
-        sum(n * n_accepted) as ny,
-        sum(n_accepted * n_accepted) as yy
+        {{ wide_integer('sum(n)') }} as n_triples,
+        {{ wide_integer('sum(n_accepted)') }} as n_accepted,
+        {{ wide_integer('sum(n * n)') }} as nn,
+        {{ wide_integer('sum(n * n_accepted)') }} as ny,
+        {{ wide_integer('sum(n_accepted * n_accepted)') }} as yy
     from person_counts
     group by
         policy,

@@ -112,11 +112,9 @@ select
     cast(null_n as bigint) as null_n,
     {{ share('null_n_pass', 'null_n') }} as null_pass_rate,
     case
-        when gap is null then cast(round(
-            cast(n_pass as double) / n_triples
-                / nullif(cast(null_n_pass as double) / null_n, 0),
-            6
-        ) as decimal(18, 6))
+        when gap is null
+            then cast({{ rounded('cast(n_pass as double) / n_triples'
+                ' / nullif(cast(null_n_pass as double) / null_n, 0)') }} as decimal(18, 6))
     end as enrichment,
     case when gap is null then 'estimated' else 'not_estimable' end as status,
     gap as reason
