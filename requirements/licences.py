@@ -14,7 +14,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "docs" / "licences.md"
 # What make installs into which environment, widest use first.
-FILES = ("base", "test", "bench", "engine")
+FILES = ("base", "test", "bench", "engine", "soak")
 # Packages whose metadata name no licence, or several without saying how they go together; read from
 # the licence files that they carry.
 READ = {
@@ -74,7 +74,7 @@ def locked() -> dict[str, list[str]]:
 def listed() -> dict[str, str]:
     """Package -> licence, as the page has them."""
     text = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
-    row = r"^\| ([a-z0-9-]+) \| ([^|]+) \| (?:base|test|bench|engine|, )+ \|$"
+    row = rf"^\| ([a-z0-9-]+) \| ([^|]+) \| (?:{'|'.join(FILES)}|, )+ \|$"
     return dict(re.findall(row, text, re.M))
 
 

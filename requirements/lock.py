@@ -23,6 +23,7 @@ FOLDER = Path(__file__).resolve().parent
 LOCKS = {
     "engine": (("cpu", "score", "test"), None),
     "test": (("test",), "engine"),
+    "soak": (("ray", "spark"), "engine"),
     "bench": (("bench",), "test"),
     "base": (("audit", "report"), "test"),
 }

@@ -256,20 +256,28 @@ def run(
     help="Propose triples, or answer items.",
 )
 @click.option("--model", required=True, help="Name in the seed models.")
-@click.option("--engine", default=None, help="vllm or openai [the seed's].")
-@click.option("--endpoint", default=None, help="Address of an OpenAI-compatible server.")
+@click.option("--engine", default=None, help="vllm, ray or openai [the seed's].")
+@click.option(
+    "--endpoint",
+    multiple=True,
+    help="Address of an OpenAI-compatible server; repeated, the requests are shared out.",
+)
 @click.option("--limit", type=POSITIVE, default=None, help="At most this many requests.")
 @click.option("--batch", type=POSITIVE, default=None, help="Requests per shard [the engine's].")
-@click.option("--concurrency", type=POSITIVE, default=8, show_default=True, help="Server only.")
+@click.option("--concurrency", type=POSITIVE, default=8, show_default=True, help="Per server.")
 @click.option("--timeout", type=POSITIVE, default=600, show_default=True, help="Seconds; server.")
-@click.option("--engine-args", default=None, help="JSON object of further vllm.LLM arguments.")
+@click.option(
+    "--engine-args",
+    default=None,
+    help="JSON object of further vllm.LLM arguments; for ray also address, concurrency and gpus.",
+)
 @ALLOW_REMOTE
 def generate(
     target: str,
     stage: str,
     model: str,
     engine: str | None,
-    endpoint: str | None,
+    endpoint: tuple[str, ...],
     limit: int | None,
     batch: int | None,
     concurrency: int,
@@ -291,6 +299,7 @@ def generate(
     Example:
       ehrbench generate --stage answers --model SmolLM2-135M-Instruct --limit 20
       ehrbench generate --stage answers --model NAME --endpoint http://localhost:8000
+      ehrbench generate --stage answers --model NAME --endpoint URL --endpoint URL
     """
     from ehrbench import generate as generating
 
@@ -299,7 +308,7 @@ def generate(
         stage=stage,
         model=model,
         engine=engine,
-        endpoint=endpoint,
+        endpoint=" ".join(endpoint) or None,
         limit=limit,
         batch=batch,
         allow_remote=allow_remote,

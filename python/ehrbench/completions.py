@@ -99,6 +99,7 @@ RUN_SCHEMA = pa.schema(
     ]
 )
 STAGES = ("extraction", "answers")
+LOCK = ".lock"
 EMBEDDINGS = "embeddings"
 RUNS = "runs"
 TEXT_SCORES = "text_scores"
@@ -182,14 +183,22 @@ def to_table(rows: list[dict], kind: Kind = COMPLETION) -> pa.Table:
     return pa.Table.from_pylist(full, schema=kind.schema)
 
 
-def write_shard(folder: Path, rows: list[dict], kind: Kind = COMPLETION) -> Path:
-    """Write one batch as one shard and return its path; the caller holds the folder's lock."""
+def write_shard(
+    folder: Path, rows: list[dict], kind: Kind = COMPLETION, holder: str = ""
+) -> Path:
+    """Write one batch as one shard and return its path; the caller holds the folder's lock.
+
+    Or it works for another process, `holder` (as its lock's file has it): raises EhrbenchError,
+    and writes nothing, when that one holds the lock no more.
+    """
     first, second = kind.keys
     name = shard_name((row[first], row[second]) for row in rows)
-    return write_table(folder / name, to_table(rows, kind))
+    return write_table(folder / name, to_table(rows, kind), holder=holder)
 
 
-def write_table(path: Path, table: pa.Table, temporary: Path | None = None) -> Path:
+def write_table(
+    path: Path, table: pa.Table, temporary: Path | None = None, holder: str = ""
+) -> Path:
     """Write a Parquet file so that it appears whole or not at all.
 
     `temporary`, on the same disk, is where it grows: beside the path, hidden, if not given.
@@ -197,12 +206,16 @@ def write_table(path: Path, table: pa.Table, temporary: Path | None = None) -> P
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary or path.with_name(f".{path.name}.tmp")
     pq.write_table(table, temporary, compression="zstd")
-    return publish(temporary, path)
+    return publish(temporary, path, holder)
 
 
-def publish(temporary: Path, path: Path) -> Path:
+def publish(temporary: Path, path: Path, holder: str = "") -> Path:
     """Give a finished file its name; the bytes and the name are on disk before this returns."""
     _sync(temporary)
+    # The next holder names itself before it removes temporary files: no rename can follow that.
+    if holder and (path.parent / LOCK).read_text(encoding="utf-8") != holder:
+        temporary.unlink(missing_ok=True)
+        raise EhrbenchError(f"process {holder} writes here no more")
     os.replace(temporary, path)
     _sync(path.parent)
     return path
@@ -268,7 +281,7 @@ def lock(store: Path, stage: str, model: str) -> Iterator[Path]:
     """
     folder = model_dir(store, stage, model)
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a+", encoding="utf-8") as handle:
+    with (folder / LOCK).open("a+", encoding="utf-8") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ehrbench import built, paths
-from ehrbench.errors import ON_VALUES, EhrbenchError, one_line, without_values
+from ehrbench.errors import ON_VALUES, EhrbenchError, one_line, shortened, without_values
 from ehrbench.progress import PLAIN_EVERY_S, console, duration, say
 
 STEP = re.compile(r"\b(\d+) of (\d+) (START|OK|PASS|ERROR|FAIL|WARN|SKIP|NO-OP)\b\s*(.*)")
@@ -256,7 +256,8 @@ def first_failure(results_file: Path, tail: list[str]) -> str:
     said = without_values(said).rstrip(".")
     said += file_and_mend(said, text, bad[0].get("compiled_code") or "", name)
     more = f"; {len(bad) - 1} more failed" if len(bad) > 1 else ""
-    return one_line(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)
+    # Values are out by now, and a file's name, which may look like one, is in.
+    return shortened(f"dbt: {node[0]} {name}: {said or bad[0]['status']}{more}", 500)
 
 
 def file_and_mend(said: str, text: str, compiled: str = "", name: str = "") -> str:

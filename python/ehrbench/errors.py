@@ -9,7 +9,7 @@ import re
 ON_VALUES = r"(?:Conversion|Invalid Input|Out of Range|Constraint|Mismatch Type) Error: "
 OF_A_VALUE = re.compile(
     rf"({ON_VALUES}"
-    r"(?!CSV Error on Line|Error when sniffing file|No magic bytes|File is not|all_pairs is for)"
+    r"(?!CSV Error on Line|Error when sniffing file|No magic bytes|File is not|File '|all_pairs is for)"
     r"[^'\"(\n]*?)\s*(?:['\"(]|(?<!\w)\d\d).*",
     re.S,
 )
@@ -48,4 +48,9 @@ def one_line(error: BaseException | str, limit: int = 300) -> str:
     line = next((part.strip() for part in text.splitlines() if part.strip()), "")
     if not line and isinstance(error, BaseException):
         line = type(error).__name__
+    return shortened(line, limit)
+
+
+def shortened(line: str, limit: int) -> str:
+    """A line, cut to `limit` characters."""
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from ehrbench import completions, engines, paths, runs, sql
 from ehrbench.built import connect, data_class_of, find_relation
-from ehrbench.engines import Completion, Engine, ModelSpec, Request
-from ehrbench.engines.openai_server import is_loopback
+from ehrbench.engines import Completion, Engine, ModelSpec, Request, StoringEngine
+from ehrbench.engines.openai_server import addresses, is_loopback
 from ehrbench.errors import EhrbenchError, EngineUnavailable, one_line
 from ehrbench.progress import Progress, say
 
@@ -194,9 +194,11 @@ def check_data_use(endpoint: str, target: str, database: Path, allow_remote: boo
     """Refuse to send patient data off this machine unless a flag states the permission.
 
     The class is that of the folders a target reads or of what the database was built from,
-    whichever is more protected; a database that does not say counts as patients'.
+    whichever is more protected; a database that does not say counts as patients'. `endpoint` may
+    hold several addresses; all are looked at.
     """
-    if allow_remote or is_loopback(endpoint):
+    away = [address for address in addresses(endpoint) if not is_loopback(address)]
+    if allow_remote or not away:
         return
     with connect(database) as connection:
         recorded = data_class_of(connection)
@@ -204,7 +206,7 @@ def check_data_use(endpoint: str, target: str, database: Path, allow_remote: boo
     if recorded == "none" or data_class != "synthetic":
         shown = data_class if data_class in ("demo", "credentialed") else "unknown"
         raise EhrbenchError(
-            f"the endpoint is not on this machine and the data of target {target} are {shown}: "
+            f"{away[0]!r} is not on this machine and the data of target {target} are {shown}: "
             "use a server on loopback, or state with --allow-remote that the data use agreement "
             "permits it"
         )
@@ -225,11 +227,12 @@ def generate(
 ) -> Outcome:
     """Complete the pending requests of a stage x model; returns what was done.
 
-    `limit` caps the number of requests, `batch` the requests per shard; `options` go to the
-    engine. A request that fails is tried again while it has attempts left, except one whose prompt
-    is too long. Raises EhrbenchError with one line when nothing can be done at all, and
-    EngineUnavailable, with the number of requests that are left, when the engine goes away: what
-    it gave is kept, and the next call asks only the rest.
+    `endpoint` is the address of a server, or of several with blanks between. `limit` caps the
+    number of requests, `batch` the requests per shard; `options` go to the engine. A request that
+    fails is tried again while it has attempts left, except one whose prompt is too long. Raises
+    EhrbenchError with one line when nothing can be done at all, and EngineUnavailable, with the
+    number of requests that are left, when the engine goes away: what it gave is kept, and the next
+    call asks only the rest.
     """
     database = database or paths.database(target)
     store = store or paths.completions_dir(target)
@@ -254,6 +257,8 @@ def generate(
                     say(f"starting engine {name} for {spec.model}")
                     started_at, started = runs.now(), time.monotonic()
                     runner = engines.create(name, spec, given)
+                    if isinstance(runner, StoringEngine):
+                        check_data_use(runner.nodes, target, database, allow_remote)
                     start_s = time.monotonic() - started
                     run = runs.Run(store, folder, stage, spec, runner, started_at, start_s)
                 label = f"{stage} {model}" + (" (again)" if outcome.asked else "")
@@ -291,11 +296,10 @@ def _work_off(
     runner = run.runner
     size = batch or runner.default_batch
     with Progress(label, todo) as progress:
-        for rows in batches(work, max(size, runner.window)):
+        for stream in _streams(runner, folder, work, todo, size):
             finished: list[tuple[Request, Completion]] = []
             try:
-                asked = [engines.parse_request(row) for row in rows]
-                for pair in run.follow(runner.stream(asked)):
+                for pair in run.follow(stream):
                     finished.append(pair)
                     progress.advance(1, pair[1].error is not None)
                     if len(finished) == size:
@@ -306,25 +310,26 @@ def _work_off(
                 _record(run, folder, finished, outcome)
 
 
+def _streams(
+    runner: Engine | StoringEngine, folder: Path, work: Path, todo: int, size: int
+) -> Iterator[Iterator[tuple[Request, Completion]]]:
+    """What the engine gives back for the copied list, a window after the other."""
+    if isinstance(runner, StoringEngine):
+        yield runner.work_off(work, folder, todo, size)
+        return
+    for rows in batches(work, max(size, runner.window)):
+        yield runner.stream([engines.parse_request(row) for row in rows])
+
+
 def _record(
     run: runs.Run, folder: Path, pairs: list[tuple[Request, Completion]], outcome: Outcome
 ) -> None:
-    """Write completions as one shard, count them, and bring the run's manifest up to date."""
+    """Write completions as one shard (unless workers have), count them, renew the manifest."""
     if not pairs:
         return
-    rows = [
-        {
-            "request_key": request.request_key,
-            "attempt": request.attempt,
-            "stage": request.stage,
-            "model": run.spec.model,
-            "revision": run.spec.revision,
-            "engine": run.runner.name,
-            **completion.__dict__,
-        }
-        for request, completion in pairs
-    ]
-    completions.write_shard(folder, rows)
+    rows = engines.rows_of(run.spec, run.runner.name, pairs)
+    if not isinstance(run.runner, StoringEngine):
+        completions.write_shard(folder, rows)
     run.write()
     errors = [row["error"] for row in rows if row["error"] is not None]
     outcome.asked += len(rows)

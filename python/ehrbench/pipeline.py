@@ -315,7 +315,7 @@ def cannot_serve(database: Path, model: str, engine: str) -> str | None:
         spec = generate.model_spec(connection, model)
     if engine == "openai":
         return None if spec.endpoint else "no endpoint in the seed models (generate --endpoint)"
-    if engine != "vllm":
+    if engine not in ("vllm", "ray"):
         return f"engine {engine} is not one of this program"
     state, line = vllm_offline.problem()
     if state != "ok":

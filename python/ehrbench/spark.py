@@ -24,7 +24,7 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import built, dbt, paths
+from ehrbench import built, dbt, paths, sql
 from ehrbench.convert import semmeddb
 from ehrbench.errors import EhrbenchError
 from ehrbench.progress import say
@@ -54,7 +54,7 @@ def build(
     tables of Spark that were made from other rows than the database has.
     """
     check_installed()
-    check_data_use(target, allow_remote)
+    check_data_use(target, database, allow_remote)
     started = time.monotonic()
     folder, work = paths.spark_dir(target), dbt.work_dir(database)
     settings = {"EHRBENCH_SPARK_TABLES": str(folder / TABLES)}
@@ -111,11 +111,19 @@ def check_installed() -> None:
         raise EhrbenchError(f"{java} is Java {version[1]}, too old for Spark: {mend}")
 
 
-def check_data_use(target: str, allow_remote: bool) -> None:
-    """Refuse to hand patient data to other machines unless a flag states the permission."""
+def check_data_use(target: str, database: Path, allow_remote: bool) -> None:
+    """Refuse to hand patient data to other machines unless a flag states the permission.
+
+    The class is that of the folders a target reads or of what the database was built from,
+    whichever is more protected.
+    """
     if allow_remote or is_local():
         return
     data_class = paths.data_class(target)
+    if database.is_file():
+        with built.connect(database) as connection:
+            recorded = built.data_class_of(connection)
+        data_class = max(data_class, recorded, key=paths.DATA_CLASSES.index)
     if data_class != "synthetic":
         shown = "unknown" if data_class == "none" else data_class
         raise EhrbenchError(
@@ -239,8 +247,9 @@ def write(connection: duckdb.DuckDBPyConnection, name: str, file: Path) -> tuple
     for column, kind, *_ in connection.execute(f"describe {relation}").fetchall():
         if kind in TOO_WIDE:
             raise EhrbenchError(f"{name}.{column} is {kind.lower()}: cast it to bigint there")
-    path = str(file).replace("'", "''")
-    connection.execute(f"copy {relation} to '{path}' (format parquet, compression zstd)")
+    connection.execute(
+        f"copy {relation} to '{sql.text(file)}' (format parquet, compression zstd)"
+    )
     return connection.execute(
         f"select count(*), sum(cast(hash(input) as hugeint)) from {relation} as input"
     ).fetchone()

@@ -2,10 +2,13 @@
 
 Run as a program it is `ehrbench` with that engine registered as `canned`:
     python canned_engine.py LOG DELAY_MS generate --engine canned ...
+    python canned_engine.py LOG DELAY_MS generate --engine ray ...     in each worker of Ray
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -36,6 +39,8 @@ class CannedEngine:
                 with self.log.open("a") as log:
                     log.write(f"{request.request_key} {request.attempt}\n")
             text = request.messages[0]["content"]
+            if "kill the process" in text:
+                os.kill(os.getpid(), signal.SIGKILL)
             if "engine down" in text:
                 raise EngineUnavailable("the canned engine is down")
             yield request, self.answer(request, text)
@@ -52,8 +57,23 @@ class CannedEngine:
         self.closed = True
 
 
+def canned_worker(log: Path, delay_s: float) -> type:
+    """A worker of Ray with that engine."""
+    from ehrbench.engines import ray_data
+
+    class CannedWorker(ray_data.Worker):
+        def start(self):
+            return CannedEngine(log, delay_s)
+
+    return CannedWorker
+
+
 if __name__ == "__main__":
     log, delay_ms, *arguments = sys.argv[1:]
+    if "ray" in arguments:
+        from ehrbench.engines import ray_data
+
+        ray_data.Worker = canned_worker(Path(log), float(delay_ms) / 1000)
     engines.register(
         "canned", lambda spec, options: CannedEngine(Path(log), float(delay_ms) / 1000)
     )

@@ -127,13 +127,19 @@ def flood(exchange: Exchange) -> None:
 
 
 class FaultyServer:
-    """Serves model `m`; `script(text, n)` gives the step for the n-th post of a prompt."""
+    """Serves model `m`; `script(text, n)` gives the step for the n-th post of a prompt.
 
-    def __init__(self, script: Callable[[str, int], Step]):
+    `entry` is added to what it lists of the model; `most` is how many posts it had at once.
+    """
+
+    def __init__(self, script: Callable[[str, int], Step], port: int = 0, **entry: object):
+        self.entry = {"id": "m", **entry}
+        self.now = self.most = 0
         self.script, self.over, self.guard = script, threading.Event(), threading.Lock()
         self.posts: Counter[str] = Counter()
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
+        self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/v1"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -159,13 +165,20 @@ class FaultyServer:
         if not verb or self.over.is_set():
             return False
         if verb.startswith(b"GET"):
-            line.sendall(whole(b'{"data": [{"id": "m"}]}'))
+            listed = {"data": [self.entry], "version": self.entry.get("version")}
+            line.sendall(whole(json.dumps(listed).encode()))
             return True
         text = json.loads(lines.read(length))["messages"][0]["content"]
         with self.guard:
             self.posts[text] += 1
             n = self.posts[text]
-        return self.script(text, n)(Exchange(self, line, text))
+            self.now += 1
+            self.most = max(self.most, self.now)
+        try:
+            return self.script(text, n)(Exchange(self, line, text))
+        finally:
+            with self.guard:
+                self.now -= 1
 
     def close(self) -> None:
         self.over.set()

@@ -126,14 +126,15 @@ def test_no_sql_reads_from_an_address():
 def test_dbt_fetches_no_extension():
     """A folder that is an address needs one; what profiles.yml sets leaves it where it is."""
     outputs = yaml.safe_load((ROOT / "profiles.yml").read_text("utf-8"))["ehrbench"]["outputs"]
-    for name, output in outputs.items():
+    ours = {name: output for name, output in outputs.items() if output["type"] == "duckdb"}
+    assert set(ours) == set(paths.TARGETS)
+    for output in ours.values():
         with duckdb.connect() as connection:
             connection.execute("set extension_directory = '/dev/null/none'")
             for setting, value in output["settings"].items():
                 connection.execute(f"set {setting} = '{value}'")
             with pytest.raises(duckdb.Error, match='Install it first using "INSTALL httpfs"'):
                 connection.execute("from read_csv('https://x.invalid/a.csv')")
-        assert name in paths.TARGETS
 
 
 # The names that programs read, alone and with words on what a proxy is not for.

@@ -1,9 +1,11 @@
 """Both engines for real on a random model, and a stub server for the faults."""
 
+import contextlib
 import dataclasses
 import json
 import math
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -114,7 +116,7 @@ def test_a_bad_pending_row_is_named(fields, said):
 
 
 def test_an_unknown_engine_is_named():
-    with pytest.raises(EhrbenchError, match="known are openai, vllm"):
+    with pytest.raises(EhrbenchError, match="known are openai, ray, vllm"):
         engines.create("vlm", ModelSpec("m"), {})
 
 
@@ -347,15 +349,12 @@ def test_offline_without_weights_says_what_to_do(vllm_ready, monkeypatch, tmp_pa
 # -------------------------------------------------------------------- a real server of vllm
 
 
-@pytest.fixture(scope="module")
-def server(tiny_model, tmp_path_factory):
-    """vLLM's own OpenAI server on loopback with the tiny model."""
-    import socket
-
+@contextlib.contextmanager
+def vllm_server(tiny_model, log):
+    """vLLM's own OpenAI server on loopback with the tiny model: its address and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("server") / "server.log"
     settings = {
         "VLLM_CPU_KVCACHE_SPACE": "1",
         "VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
@@ -376,11 +375,12 @@ def server(tiny_model, tmp_path_factory):
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment(**settings),
+            start_new_session=True,
         )
     address = f"http://127.0.0.1:{port}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        for _ in range(240):
+        for _ in range(600):
             assert process.poll() is None, log.read_text()[-3000:]
             try:
                 opener.open(f"{address}/health", timeout=2).close()
@@ -389,7 +389,7 @@ def server(tiny_model, tmp_path_factory):
                 time.sleep(0.5)
         else:
             pytest.fail(f"the server did not start: {log.read_text()[-3000:]}")
-        yield address
+        yield address, process
     finally:
         process.terminate()
         try:
@@ -397,6 +397,13 @@ def server(tiny_model, tmp_path_factory):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tiny_model, tmp_path_factory):
+    """The address of such a server."""
+    with vllm_server(tiny_model, tmp_path_factory.mktemp("server") / "server.log") as (address, _):
+        yield address
 
 
 @pytest.mark.engine
@@ -433,7 +440,7 @@ def test_server_answers_as_offline_does(server, tiny_engine, tiny_spec, monkeypa
         latency_ms=texts.latency_ms,
         option_logprobs=pytest.approx(offline[6].option_logprobs, abs=1e-3),
     )
-    assert engine.is_vllm and engine.version
+    assert engine.servers[0].is_vllm and engine.version
     assert engine.details["vllm_version"] == engine.version
     engine.close()
 

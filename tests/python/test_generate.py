@@ -430,6 +430,8 @@ def test_patient_data_stay_on_this_machine_unless_a_flag_says_so(plan, tmp_path,
     with duckdb.connect(str(plan.database)) as connection:
         connection.execute("create table rpt_run_manifest as select 'synthetic' as data_class")
     assert not allowed("full", away)
+    assert not allowed("full", f"{here} {away}")
+    assert allowed("full", f"{here} {here}")
     assert allowed("full", away, flag=True)
     assert allowed("full", here)
     assert not allowed("synthetic", away)  # no marker yet

@@ -28,8 +28,10 @@ import test_convert_drugbank
 import test_convert_pubmed
 import test_fetch
 import test_generate
+import test_ray
 from conftest import ROOT, Plan, environment
 from test_fetch import site  # noqa: F401 (a fixture)
+from test_ray import ray_ready  # noqa: F401 (a fixture)
 
 from ehrbench import completions, dbt, folders, recorded, synth
 from ehrbench.audit import ratings, sample
@@ -42,7 +44,7 @@ SEED = 20260530
 KILLS = {
     **{"generate": 100, "semmeddb": 20, "drugbank": 20, "pubmed": 20, "synth": 10, "scale": 20},
     **{"compact": 40, "install": 20, "record": 10, "export": 10, "report": 10, "fetch": 10},
-    **{"audit": 10, "dbt": 6, "vllm": 5},
+    **{"audit": 10, "dbt": 6, "vllm": 5, "ray": 5},
 }
 N_SOAK = 1200
 
@@ -902,4 +904,36 @@ def test_generate_with_vllm_is_killed(killer, plan, tiny_model):
     rows = check_store(plan, rows)
     good = Counter(row["request_key"] for row in rows if row["error"] is None)
     assert good == {f"k{i:02}": 1 for i in range(n)}
+    assert not leftovers(plan.store)
+
+
+@pytest.mark.soak
+def test_generate_with_ray_is_killed(killer, plan, ray_ready):
+    """The driver is; its workers live on for a moment, also beside those of the next one."""
+    n, log = 60, killer.folder / "log"
+    command, options = test_ray.canned(plan, log, n)
+    rows: list[dict] = []
+    while killer.fell.total() < KILLS["ray"]:
+        before = len(completions.shards(plan.store / "answers"))
+        more = killer.draw.choice([0, 1, 2, 4])
+        process = subprocess.Popen(command, start_new_session=True, **options)
+        while process.poll() is None and (
+            len(completions.shards(plan.store / "answers")) < before + more
+        ):
+            time.sleep(0.002)
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(killer.draw.random() * (0.02 if more else 15))
+        # The driver alone, not its group: the workers have to find out by themselves.
+        process.kill()
+        process.wait()
+        killer.fell[f"{len(completions.shards(plan.store / 'answers')) - before} shards"] += 1
+        if killer.draw.choice([True, False]):
+            time.sleep(5)
+            rows = check_store(plan, rows)
+    done = subprocess.run(command, check=False, **options)
+    assert done.returncode == 0, done.stdout
+    assert "was cut off at answers of tiny" in done.stdout
+    rows = check_store(plan, rows)
+    good = Counter(row["request_key"] for row in rows if row["error"] is None)
+    assert good == {f"k{i:03}": 1 for i in range(n)}
     assert not leftovers(plan.store)

@@ -249,7 +249,7 @@ def test_logprobs_of_any_shape_are_numbers_or_nothing(given, kept):
 )
 def test_a_list_of_models_of_any_shape_is_one_clear_line(models, said, monkeypatch):
     reply = openai_server._Reply(200, {}, models)
-    monkeypatch.setattr(OpenAIEngine, "_exchange", lambda *_: reply)
+    monkeypatch.setattr(openai_server._Server, "_exchange", lambda *_: reply)
     with pytest.raises(EngineUnavailable) as raised:
         OpenAIEngine(ModelSpec("m"), endpoint="http://127.0.0.1:9")
     assert said in str(raised.value) and str(raised.value).isprintable()

@@ -296,18 +296,24 @@ def test_what_spark_lacks_is_said_in_one_line(tmp_path, monkeypatch):
         found.add(name)
 
 
-def test_patients_leave_the_machine_only_with_a_flag(monkeypatch):
+def test_patients_leave_the_machine_only_with_a_flag(monkeypatch, tmp_path):
+    file = tmp_path / "b.duckdb"
     monkeypatch.setattr(spark.paths, "data_class", lambda target: "demo")
     monkeypatch.delenv("EHRBENCH_SPARK_MASTER", raising=False)
-    spark.check_data_use("demo", False)
+    spark.check_data_use("demo", file, False)
     monkeypatch.setenv("EHRBENCH_SPARK_MASTER", "local[2]")
-    spark.check_data_use("demo", False)
+    spark.check_data_use("demo", file, False)
     monkeypatch.setenv("EHRBENCH_SPARK_MASTER", "spark://other:7077")
     with pytest.raises(EhrbenchError, match="not on this machine and the data of target demo are demo"):
-        spark.check_data_use("demo", False)
-    spark.check_data_use("demo", True)
+        spark.check_data_use("demo", file, False)
+    spark.check_data_use("demo", file, True)
     monkeypatch.setattr(spark.paths, "data_class", lambda target: "synthetic")
-    spark.check_data_use("synthetic", False)
+    spark.check_data_use("synthetic", file, False)
+    # A database of other data: what it holds would be handed over.
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("create table rpt_run_manifest as select 'credentialed' as data_class")
+    with pytest.raises(EhrbenchError, match="the data of target synthetic are credentialed"):
+        spark.check_data_use("synthetic", file, False)
 
 
 # ------------------------------------------------------------------------------ for real

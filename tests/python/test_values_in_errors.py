@@ -99,12 +99,26 @@ def test_type_and_column_stay():
         "Invalid Input Error: all_pairs is for small test cohorts: 5000 visits, at most 2000",
         'Invalid Input Error: Error when sniffing file "/d/12/a.csv"',
         "Invalid Input Error: No magic bytes found at end of file '/d/12/a.parquet'",
+        "Invalid Input Error: File '/d/12/a.parquet' too small to be a Parquet file",
         "Constraint Error: NOT NULL constraint failed: t.a",
         "Got 12 results, configured to fail if != 0",
     ],
 )
 def test_what_names_no_value_stays(text):
     assert without_values(text) == text
+
+
+def test_the_file_of_a_value_is_named(tmp_path):
+    """Its path may hold digits, which a value would be told by."""
+    results = tmp_path / "run_results.json"
+    said = "Conversion Error: Could not convert string '7x' to INT32 when casting from source column t"
+    node = {
+        "status": "error", "unique_id": "model.ehrbench.m", "message": f"Runtime Error in model m (m.sql)\n  {said}",
+        "compiled_code": "select * from read_parquet(['/d/run-1234/a.parquet'])",
+    }
+    results.write_text(json.dumps({"results": [node]}))
+    line = dbt.first_failure(results, [])
+    assert "7x" not in line and "to INT32 when casting from source column t in /d/run-1234/a.parquet: " in line
 
 
 def test_the_models_own_errors_name_no_value():

@@ -1,7 +1,8 @@
 """Engines: ways to have a request completed. SQL never knows which one answered.
 
-`vllm` runs the weights in this process, `openai` asks any server with that API (vLLM's own, or a
-provider's). Tests register others with `register`.
+`vllm` runs the weights in this process, `ray` runs that in many processes on one machine or
+several, `openai` asks servers with that API (vLLM's own, or a provider's). Tests register others
+with `register`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from ehrbench.engines.base import (
     Engine,
     ModelSpec,
     Request,
+    StoringEngine,
     complete,
     failed,
     parse_request,
+    rows_of,
     too_long,
 )
 from ehrbench.errors import EhrbenchError
@@ -25,12 +28,14 @@ __all__ = [
     "Engine",
     "ModelSpec",
     "Request",
+    "StoringEngine",
     "complete",
     "create",
     "failed",
     "names",
     "parse_request",
     "register",
+    "rows_of",
     "too_long",
 ]
 
@@ -47,7 +52,17 @@ def _openai(spec: ModelSpec, options: dict) -> Engine:
     return OpenAIEngine(spec, **options)
 
 
-_FACTORIES: dict[str, Callable[[ModelSpec, dict], Engine]] = {"vllm": _vllm, "openai": _openai}
+def _ray(spec: ModelSpec, options: dict) -> Engine:
+    from ehrbench.engines.ray_data import RayEngine
+
+    return RayEngine(spec, **options)
+
+
+_FACTORIES: dict[str, Callable[[ModelSpec, dict], Engine]] = {
+    "vllm": _vllm,
+    "openai": _openai,
+    "ray": _ray,
+}
 
 
 def register(name: str, factory: Callable[[ModelSpec, dict], Engine]) -> None:

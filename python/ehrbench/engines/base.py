@@ -7,7 +7,8 @@ import math
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from ehrbench.errors import EhrbenchError
 
@@ -142,10 +143,44 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class StoringEngine(Protocol):
+    """An engine whose workers read the copied list and write the shards: no Engine.stream.
+
+    `work_off(todo, folder, n, size)` gives each of the `n` requests of the list `todo` back with
+    its completion, without texts, once it stands in a shard of `size` below `folder`. `nodes` are
+    the addresses of the machines that see prompts, with blanks between.
+    """
+
+    nodes: str
+
+    def work_off(
+        self, todo: Path, folder: Path, n: int, size: int
+    ) -> Iterator[tuple[Request, Completion]]: ...
+
+
 def complete(engine: Engine, requests: Sequence[Request]) -> list[Completion]:
     """Completions in the order asked, once all are done."""
     done = {request.request_key: answer for request, answer in engine.stream(requests)}
     return [done[request.request_key] for request in requests]
+
+
+def rows_of(
+    spec: ModelSpec, engine: str, pairs: Sequence[tuple[Request, Completion]]
+) -> list[dict]:
+    """Completions as rows of the store."""
+    return [
+        {
+            "request_key": request.request_key,
+            "attempt": request.attempt,
+            "stage": request.stage,
+            "model": spec.model,
+            "revision": spec.revision,
+            "engine": engine,
+            **completion.__dict__,
+        }
+        for request, completion in pairs
+    ]
 
 
 def failed(error: str, **fields: object) -> Completion:

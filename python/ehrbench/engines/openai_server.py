@@ -1,4 +1,4 @@
-"""Engine `openai`: any server with the OpenAI chat API, vLLM's own or a provider's."""
+"""Engine `openai`: servers with the OpenAI chat API, vLLM's own or a provider's."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from ehrbench.engines.base import (
     too_long,
 )
 from ehrbench.errors import EhrbenchError, EngineUnavailable
+from ehrbench.progress import say
 from ehrbench.text import visible
 
 # Tries of one exchange: while connections break or the server fails, and while it asks to wait.
@@ -43,6 +44,11 @@ CONNECT_S = 10.0
 # Requests in a row that end in a fault of the server: then it is gone, whatever it says.
 FAULTS_IN_A_ROW = 20
 LARGEST_REPLY = 64 * 2**20
+# A server that went away while there are others is asked again after so many times `backoff_s`,
+# then three times as long, and so on; after so many losses in a row no more.
+REST, LOSSES = 30, 5
+# Seconds in which a server lists its models when it is there.
+PROBE_S = 30.0
 BUSY_CODES = (429, 503, 529)
 RETRIED_CODES = (408, 425, 500, 502, 504, 520, 521, 522, 523, 524)
 # What reading a reply of the wrong shape raises.
@@ -53,6 +59,8 @@ MALFORMED = (
 # A code or type that a server gives may stand in an error; anything longer may be a prompt.
 CODE = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 TOP_LOGPROBS = 20
+# Failures that may be the server's fault: where there is another one, it is asked as well.
+SUSPECT = {"timeout", "dropped", "bad_response", *(f"http_{code}" for code in RETRIED_CODES)}
 # Words with which servers say that a prompt does not fit; they have no common error code.
 TOO_LONG_WORDS = ("maximum context length", "context_length", "max_model_len", "too long")
 
@@ -81,8 +89,18 @@ def is_loopback(endpoint: str) -> bool:
         return False
 
 
+def addresses(endpoint: str) -> list[str]:
+    """Addresses of an endpoint, which are one or several with blanks between; '' if it is empty."""
+    return endpoint.split() or [""]
+
+
 class _Busy(Exception):
-    """The server did not take the request: not this request's fault."""
+    """The server did not take the request: not this request's fault.
+
+    `wait_s` are the seconds that it asks to wait.
+    """
+
+    wait_s = 0.0
 
 
 class _Dropped(Exception):
@@ -107,63 +125,47 @@ class _Reply:
         return self.body.decode("utf-8", "replace")
 
 
-class OpenAIEngine:
-    """Completes requests over HTTP, `concurrency` at a time.
+class _Server:
+    """One server: how to ask it, and how it fares; OpenAIEngine says how long it is waited for.
 
-    A try ends after `timeout_s`, however slowly the reply comes in. A busy, broken or unreachable
-    server is asked again after `backoff_s`, then three times as long, and so on; see TRIES and
-    PATIENCE_S for the bounds. `sleep` and `clock` (seconds) are for tests.
-
-    The key comes from EHRBENCH_API_KEY or OPENAI_API_KEY. Proxies of the environment are not
-    used for loopback, and redirects are never followed: a prompt goes where the endpoint says.
+    `elsewhere` tells whether another server is there to ask. `is_away`, `back_at` (the time from
+    which it may be asked again), `losses` and `n_open` (requests that it has) are the engine's.
     """
-
-    name = "openai"
-    window = 256
-    default_batch = 32
 
     def __init__(
         self,
         spec: ModelSpec,
-        endpoint: str = "",
-        concurrency: int = 8,
-        timeout_s: float = 600.0,
-        backoff_s: float = 1.0,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
-        **_: object,
+        base: str,
+        timeout_s: float,
+        backoff_s: float,
+        sleep: Callable[[float], None],
+        clock: Callable[[], float],
+        elsewhere: Callable[[_Server], bool],
     ):
-        base = (endpoint or spec.endpoint).rstrip("/")
         if not base.lower().startswith(("http://", "https://")) or not host_of(base):
             raise EhrbenchError(
                 f"model {spec.model}: endpoint {base!r} is no http(s) address; "
                 "give --endpoint http://127.0.0.1:8000/v1 or fill it in the seed models"
             )
         self.spec = spec
-        self.base = base if base.endswith("/v1") else f"{base}/v1"
+        self.base = f"{base}/v1"
         self.timeout_s, self.backoff_s = timeout_s, backoff_s
-        self.concurrency = max(1, concurrency)
-        self._sleep, self._clock = sleep, clock
+        self._sleep, self._clock, self._elsewhere = sleep, clock, elsewhere
         self._faults, self._guard = 0, threading.Lock()
         self._local = threading.local()
         self._letter_ids: dict[str, int | None] = {}
-        self._pool = ThreadPoolExecutor(self.concurrency)
+        self.model_id, self.is_vllm, self.version = "", False, ""
+        # Its own limit once it has said it, and the least of all servers, which counts.
+        self.own_max_model_len = self.max_model_len = spec.max_model_len
+        self.is_away, self.back_at, self.losses, self.n_open = False, 0.0, 0, 0
+
+    def look(self) -> None:
+        """See that it serves the model; raises _Busy or EngineUnavailable."""
         entry = self._find_model()
         self.model_id = entry["id"]
         self.is_vllm = entry.get("owned_by") == "vllm"
-        self.max_model_len = _count(entry.get("max_model_len")) or spec.max_model_len
+        self.own_max_model_len = _count(entry.get("max_model_len")) or self.spec.max_model_len
         self.version = self._version() if self.is_vllm else ""
-        where = "this machine" if is_loopback(self.base) else "another machine"
-        self.details = {
-            "engine_version": self.version,
-            "vllm_version": self.version or None,
-            "device": f"server on {where}",
-            "parameters": {
-                "concurrency": self.concurrency,
-                "timeout_s": timeout_s,
-                "max_model_len": self.max_model_len,
-            },
-        }
 
     # ------------------------------------------------------------------------------ HTTP
 
@@ -179,8 +181,9 @@ class OpenAIEngine:
 
     def _exchange(self, method: str, url: str, body: dict | None) -> _Reply:
         """One try, read to the end; raises requests.RequestException (Timeout when too slow)."""
-        ends, parts, size = self._clock() + self.timeout_s, [], 0
-        limits = (min(CONNECT_S, self.timeout_s), self.timeout_s)
+        timeout_s = self.timeout_s if body else min(PROBE_S, self.timeout_s)
+        ends, parts, size = self._clock() + timeout_s, [], 0
+        limits = (min(CONNECT_S, timeout_s), timeout_s)
         try:
             with self._session().request(
                 method, url, json=body, timeout=limits, allow_redirects=False, stream=True
@@ -209,11 +212,12 @@ class OpenAIEngine:
         """One exchange with retries.
 
         Raises _Busy, _Dropped, EngineUnavailable or requests.Timeout. A reply with a code of
-        RETRIED_CODES is given back when it still comes after all tries.
+        RETRIED_CODES is given back when it still comes after all tries. A server that is busy or
+        not there is not waited for while another one is.
         """
         started, wait_s, faults, busy = self._clock(), self.backoff_s, 0, 0
         while True:
-            reply, asked_s = None, 0.0
+            reply, asked_s, is_last = None, 0.0, False
             try:
                 reply = self._exchange(method, url, body)
             except requests.RequestException as error:
@@ -223,12 +227,14 @@ class OpenAIEngine:
                     raise
                 reason = f"cannot be reached ({type(error).__name__})"
                 faults += 1
+                is_last = self._elsewhere(self) and not self._is_there()
             else:
                 self._check_access(reply)
                 if reply.status_code in BUSY_CODES:
                     reason = f"is too busy (HTTP {reply.status_code})"
                     asked_s = _retry_after(reply.headers)
                     busy += 1
+                    is_last = self._elsewhere(self)
                 elif reply.status_code in RETRIED_CODES:
                     reason = f"fails (HTTP {reply.status_code})"
                     faults += 1
@@ -236,7 +242,7 @@ class OpenAIEngine:
                     self._faults = 0
                     return reply
             wait_now_s = max(min(wait_s, LONGEST_WAIT_S), asked_s)
-            is_last = faults >= TRIES or busy >= BUSY_TRIES
+            is_last = is_last or faults >= TRIES or busy >= BUSY_TRIES
             if is_last or self._clock() - started + wait_now_s > PATIENCE_S:
                 break
             self._sleep(wait_now_s)
@@ -249,7 +255,9 @@ class OpenAIEngine:
         if reply is None and method == "POST" and self._is_there():
             self._count_fault(reason)
             raise _Dropped
-        raise _Busy(f"server {self.base} {reason}; start it, or try again later")
+        gone = _Busy(f"server {self.base} {reason}; start it, or try again later")
+        gone.wait_s = asked_s
+        raise gone
 
     def _check_access(self, reply: _Reply) -> None:
         """Raise EngineUnavailable for what no other request would be spared either."""
@@ -286,11 +294,9 @@ class OpenAIEngine:
         try:
             listed = self._call("GET", f"{self.base}/models").json()["data"]
             entries = [entry for entry in listed if isinstance(entry.get("id"), str)]
-        except _Busy as error:
-            raise EngineUnavailable(str(error)) from error
         except requests.Timeout as error:
-            raise EngineUnavailable(
-                f"server {self.base} gives no answer within {self.timeout_s:g} s; start it, or "
+            raise _Busy(
+                f"server {self.base} gives no answer in time; start it, or "
                 "try again later"
             ) from error
         except MALFORMED as error:
@@ -318,30 +324,8 @@ class OpenAIEngine:
 
     # --------------------------------------------------------------------------- requests
 
-    def stream(self, requests_: Sequence[Request]) -> Iterator[tuple[Request, Completion]]:
-        """Complete requests, several at a time; see Engine."""
-        futures = {self._pool.submit(self._complete_one, request): request for request in requests_}
-        problem = None
-        try:
-            for future in as_completed(futures):
-                if future.cancelled():
-                    continue
-                try:
-                    completion = future.result()
-                except (_Busy, EngineUnavailable) as error:
-                    # What the others still give is kept; what has not begun is not asked.
-                    problem = problem or error
-                    for other in futures:
-                        other.cancel()
-                    continue
-                yield futures[future], completion
-        finally:
-            for future in futures:
-                future.cancel()
-        if problem is not None:
-            raise EngineUnavailable(str(problem)) from problem
-
-    def _complete_one(self, request: Request) -> Completion:
+    def complete(self, request: Request) -> Completion:
+        """The answer to one request; raises _Busy or EngineUnavailable when the server is gone."""
         try:
             if request.mode == "cloze":
                 return self._cloze(request)
@@ -372,6 +356,10 @@ class OpenAIEngine:
             }
         except MALFORMED:
             return failed("bad_response: the answer is not a chat completion")
+        n_tokens = (fields["prompt_tokens"] or 0) + request.max_tokens
+        if self.max_model_len < min(n_tokens, self.own_max_model_len):
+            # Another server would have refused it; an answer does not hang on who was asked.
+            return too_long(fields["prompt_tokens"], request.max_tokens, self.max_model_len)
         reason = choice.get("finish_reason") or "stop"
         if reason not in ("stop", "length"):
             why = _code(reason) or "bad_response"
@@ -542,6 +530,218 @@ class OpenAIEngine:
                 tokens = []
             self._letter_ids[letter] = tokens[0] if len(tokens) == 1 else None
         return self._letter_ids[letter]
+
+
+class OpenAIEngine:
+    """Completes requests over HTTP on one server or several, `concurrency` at a time on each.
+
+    `endpoint` is an address, or several with blanks between. A request goes to the server that
+    has the fewest. What a server cannot take goes to another one, and a failure that may be the
+    server's fault is asked of one more; the engine is gone when all servers are.
+
+    A try ends after `timeout_s`, however slowly the reply comes in. A busy, broken or unreachable
+    server is asked again after `backoff_s`, then three times as long, and so on; see TRIES,
+    PATIENCE_S and REST for the bounds. `sleep` and `clock` (seconds) are for tests.
+
+    The key comes from EHRBENCH_API_KEY or OPENAI_API_KEY. Proxies of the environment are not
+    used for loopback, and redirects are never followed: a prompt goes where the endpoint says.
+    """
+
+    name = "openai"
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        endpoint: str = "",
+        concurrency: int = 8,
+        timeout_s: float = 600.0,
+        backoff_s: float = 1.0,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        **_: object,
+    ):
+        settings = (timeout_s, backoff_s, sleep, clock, self._is_elsewhere)
+        self.servers = [
+            _Server(spec, base, *settings)
+            for base in dict.fromkeys(
+                address.rstrip("/").removesuffix("/v1")
+                for address in addresses(endpoint or spec.endpoint)
+            )
+        ]
+        self.concurrency, self.timeout_s = max(1, concurrency), timeout_s
+        self.window, self.default_batch = 256 * len(self.servers), 32
+        self._backoff_s, self._clock = backoff_s, clock
+        self._turn = threading.Condition()
+        self._gone: str | None = None
+        problem = None
+        for server in self.servers:
+            try:
+                server.look()
+            except _Busy as error:
+                problem = error
+                self._lose(server, error, is_probe=False)
+        if all(server.is_away for server in self.servers):
+            raise EngineUnavailable(str(problem)) from problem
+        self._level()
+        self._pool = ThreadPoolExecutor(self.concurrency * len(self.servers))
+
+    @property
+    def version(self) -> str:
+        """Version of vLLM on the servers; several when they differ, empty without any."""
+        return ", ".join(sorted({server.version for server in self.servers} - {""}))
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What the servers run on, none by its name."""
+        n, here = len(self.servers), sum(is_loopback(server.base) for server in self.servers)
+        where = {n: "this machine", 0: "another machine" if n == 1 else "other machines"}
+        servers = "server" if n == 1 else f"{n} servers"
+        return {
+            "engine_version": self.version,
+            "vllm_version": self.version or None,
+            "device": f"{servers} on {where.get(here, 'this machine and others')}",
+            "parameters": {
+                "concurrency": self.concurrency,
+                "timeout_s": self.timeout_s,
+                "max_model_len": self.servers[0].max_model_len,
+            },
+        }
+
+    def stream(self, requests_: Sequence[Request]) -> Iterator[tuple[Request, Completion]]:
+        """Complete requests, several at a time; see Engine."""
+        self._gone = None
+        futures = {self._pool.submit(self._complete_one, request): request for request in requests_}
+        problem = None
+        try:
+            for future in as_completed(futures):
+                if future.cancelled():
+                    continue
+                try:
+                    completion = future.result()
+                except EngineUnavailable as error:
+                    # What the others still give is kept; what has not begun is not asked.
+                    problem = problem or error
+                    for other in futures:
+                        other.cancel()
+                    continue
+                yield futures[future], completion
+        finally:
+            for future in futures:
+                future.cancel()
+        if problem is not None:
+            raise EngineUnavailable(str(problem)) from problem
+
+    def _complete_one(self, request: Request) -> Completion:
+        """Ask one server after the other until one has the answer.
+
+        Raises EngineUnavailable when all are away.
+        """
+        asked: list[_Server] = []
+        failure, problem = None, ""
+        while taken := self._take(asked):
+            server, is_probe = taken
+            asked.append(server)
+            try:
+                if is_probe:
+                    server.look()
+                    self._level()
+                completion = server.complete(request)
+            except (_Busy, EngineUnavailable) as error:
+                self._lose(server, error, is_probe)
+                problem = str(error)
+                continue
+            finally:
+                self._give_back(server)
+            is_suspect = (completion.error or "").split(":")[0] in SUSPECT
+            if is_probe:
+                self._judge(server, not is_suspect)
+            if failure or not is_suspect:
+                return completion
+            failure = completion
+        if failure:
+            return failure
+        with self._turn:
+            is_over = self._gone or all(server.is_away for server in self.servers)
+            if is_over:
+                self._gone = self._gone or problem
+                self._turn.notify_all()
+        if is_over:
+            raise EngineUnavailable(self._gone)
+        # One that was lost has come back meanwhile.
+        return self._complete_one(request)
+
+    # ---------------------------------------------------------------------------- servers
+
+    def _take(self, asked: list[_Server]) -> tuple[_Server, bool] | None:
+        """A server with room that was not asked yet, waited for, and whether it is on probation.
+
+        One that is away gets one request, when its rest is over or no other is left. None when
+        there is no server for this request.
+        """
+        with self._turn:
+            while self._gone is None:
+                left = [server for server in self.servers if server not in asked]
+                up = [server for server in left if not server.is_away]
+                is_last = all(server.is_away for server in self.servers)
+                due = [
+                    server
+                    for server in left
+                    if server.is_away
+                    and server.n_open == 0
+                    and (is_last or self._clock() >= server.back_at)
+                ]
+                free = due or [server for server in up if server.n_open < self.concurrency]
+                if free:
+                    server = min(free, key=lambda one: one.n_open)
+                    server.n_open += 1
+                    return server, server.is_away
+                if not up and not (is_last and left):
+                    break
+                self._turn.wait(self._backoff_s)
+        return None
+
+    def _give_back(self, server: _Server) -> None:
+        with self._turn:
+            server.n_open -= 1
+            self._turn.notify_all()
+
+    def _lose(self, server: _Server, error: Exception, is_probe: bool) -> None:
+        """Leave a server out for a while; the first of the requests that it had says so."""
+        with self._turn:
+            if is_probe:
+                self._rest(server, 0.0)
+            elif not server.is_away:
+                server.is_away = True
+                self._rest(server, getattr(error, "wait_s", 0.0))
+                n_up = sum(not one.is_away for one in self.servers)
+                if n_up:
+                    say(f"{error}: {n_up} of {len(self.servers)} servers go on")
+
+    def _rest(self, server: _Server, least_s: float) -> None:
+        server.losses += 1
+        rest_s = max(least_s, REST * self._backoff_s * 3 ** (server.losses - 1))
+        server.back_at = self._clock() + (rest_s if server.losses < LOSSES else math.inf)
+        self._turn.notify_all()
+
+    def _judge(self, server: _Server, is_good: bool) -> None:
+        """What becomes of a server that was away and has answered."""
+        with self._turn:
+            if is_good:
+                server.is_away, server.losses = False, 0
+                say(f"server {server.base} is back")
+            else:
+                self._rest(server, 0.0)
+            self._turn.notify_all()
+
+    def _is_elsewhere(self, server: _Server) -> bool:
+        """Whether another server is there to ask."""
+        return any(not one.is_away for one in self.servers if one is not server)
+
+    def _level(self) -> None:
+        """Have all servers take what the one with the least max_model_len takes."""
+        least = min(one.own_max_model_len for one in self.servers if one.model_id)
+        for server in self.servers:
+            server.max_model_len = least
 
     def close(self) -> None:
         """Let the worker threads end."""

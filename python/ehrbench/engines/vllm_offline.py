@@ -30,6 +30,9 @@ from ehrbench.errors import EngineUnavailable, one_line
 
 # Their builds from the package index are CUDA-linked; transformers imports them when present.
 CUDA_LINKED = ("torchvision", "torchaudio", "torchcodec")
+# On a CPU or not: window and batch. Many at once, so that one long answer does not keep the others
+# waiting; small shards on a CPU, since an unfinished shard is what a kill can cost.
+SIZES = {True: (256, 16), False: (8192, 512)}
 
 
 def installed(name: str) -> str | None:
@@ -172,9 +175,7 @@ class VllmEngine:
         self._final_only = RequestOutputKind.FINAL_ONLY
         self.spec = spec
         self.version = vllm.__version__
-        # Many at once, so that one long answer does not keep the others waiting; small shards on
-        # a CPU, since an unfinished shard is what a kill can cost.
-        self.window, self.default_batch = (256, 16) if cpu else (8192, 512)
+        self.window, self.default_batch = SIZES[cpu]
         arguments = {
             "model": str(folder),
             "dtype": "float32" if cpu and spec.dtype in ("", "auto") else spec.dtype or "auto",
