@@ -143,7 +143,7 @@ lock: $(BASE)
 	@$(PY) requirements/lock.py
 
 # Read from what is installed: LLM=vllm for the engine's packages too.
-licences: $(TESTED_BY) $(BENCHED)
+licences: $(SOAKED) $(BENCHED)
 	@$(PY) requirements/licences.py
 
 clean:
