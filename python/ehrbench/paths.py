@@ -87,11 +87,12 @@ def default_target() -> str:
 def database(target: str) -> Path:
     """The DuckDB file that dbt builds for a target; EhrbenchError for a name that cannot be one."""
     file = _from_root(os.environ.get("EHRBENCH_DB") or f"build/{target}.duckdb")
-    # dbt does not double the quote in a name, and DuckDB reads the two others as other files.
-    if '"' in file.name or "?" in str(file) or "\\" in str(file):
+    # dbt does not double quotes in a name and cuts the path as it would an address; DuckDB reads a
+    # question mark and a backslash as other files.
+    if set("\"';") & set(file.name) or set("?#\\") & set(str(file)):
         raise EhrbenchError(
-            f"{file}: a database cannot have a double quote in its name, nor a question mark or a "
-            "backslash in its path: rename it (EHRBENCH_DB)"
+            f"{file}: a database cannot have a quote or a semicolon in its name, nor a question "
+            "mark, a number sign or a backslash in its path: rename it (EHRBENCH_DB)"
         )
     return file
 

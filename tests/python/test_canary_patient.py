@@ -222,7 +222,8 @@ def test_a_planted_patient_is_nowhere(tmp_path):
             *("generate", "--stage", "answers", "--model", model, "--endpoint", server),
             *("--limit", 8),
         )
-        assert len(asked) > 8
+        # Less those of modes that such a server does not have.
+        assert sum(one.startswith("POST") for one in asked) > 5
     is_clean()
 
     # Marts of another shape: what reads them fails in one line.

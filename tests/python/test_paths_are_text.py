@@ -26,6 +26,8 @@ from ehrbench.synth import scale
 # All at once, and a neighbour that the name matches as a pattern.
 NASTY = "x'); drop table t; -- \"q\" {{ 1 / 0 }} {% raw %} $HOME %20 é–名前 [a-z]*"
 NEIGHBOUR = NASTY.replace("[a-z]*", "abc")
+# What a database's own name may hold of it.
+NAMED = "x) drop table t -- {{ 1 }} $HOME %20 é–名前 [a-z]*.duckdb"
 
 
 @pytest.mark.parametrize("name", [*NAMES, NASTY])
@@ -94,7 +96,9 @@ def test_folders_of_several_sources(target, variable, below, model, tmp_path):
     assert n == (1 if model.endswith("weights") else 3)
 
 
-@pytest.mark.parametrize("name", ['a"b.duckdb', "what?/a.duckdb", "a\\b.duckdb"])
+@pytest.mark.parametrize(
+    "name", ['a"b.duckdb', "a'b.duckdb", "a;b.duckdb", "what?/a.duckdb", "#1/a.duckdb", "a\\b.duckdb"]
+)
 def test_a_database_that_dbt_or_duckdb_cannot_name_is_said(name, tmp_path, monkeypatch):
     monkeypatch.setenv("EHRBENCH_DB", str(tmp_path / name))
     with pytest.raises(EhrbenchError, match=r"rename it \(EHRBENCH_DB\)"):
@@ -157,13 +161,13 @@ def test_dbt_builds_in_folders_of_any_name(tmp_path):
         *("run", "--target", "synthetic", "--select", "stg_mimic_iv__patients"),
         *("stg_completions__weights", "stg_completions__completions"),
         target_path=home / "target",
-        EHRBENCH_DB=home / "x'); drop table t; --.duckdb",
+        EHRBENCH_DB=home / NAMED,
         EHRBENCH_TEMP_DIR=home / "temp",
         EHRBENCH_SYNTH_DIR=home / "synth",
         EHRBENCH_COMPLETIONS_DIR=home / "completions",
         EHRBENCH_MODELS_DIR=home / "models",
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    with duckdb.connect(str(home / "x'); drop table t; --.duckdb"), read_only=True) as made:
+    with duckdb.connect(str(home / NAMED), read_only=True) as made:
         assert made.execute("select count(*) from stg_mimic_iv__patients").fetchall() == [(3,)]
         assert made.execute("from stg_completions__weights").fetchall() == [("m",)]
