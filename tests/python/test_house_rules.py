@@ -50,6 +50,19 @@ def not_portable(sql):
     return found
 
 
+def copied_whole(sql):
+    """CTEs that import all events, or their concepts, and are read twice: DuckDB copies such a CTE first."""
+    found = []
+    for tree in sqlglot.parse(sql, dialect="duckdb"):
+        read = [table.name for table in tree.find_all(exp.Table)]
+        for cte in tree.find_all(exp.CTE):
+            tables = [table.name for table in cte.find_all(exp.Table)]
+            is_import = len(tables) == 1 and tables[0] in ("fct_visit_events", "brg_event_concepts")
+            if is_import and read.count(cte.alias) > 1 and cte.args.get("materialized") is not False:
+                found.append(cte.alias)
+    return found
+
+
 def test_lints_see_what_they_forbid():
     assert not_repeatable("select list(a) from t")
     assert not_repeatable("select any_value(a) from t")
@@ -62,6 +75,11 @@ def test_lints_see_what_they_forbid():
                 "select unnest(l) from t", "select {'a': 1} as s", "select string_agg(a, ',') from t"):
         assert not_portable(bad), bad
     assert not not_portable("select cast(a as integer) as a, count(*) as n from t group by a")
+    twice = "with e as {}(select * from {}) select * from e union all select * from e"
+    assert copied_whole(twice.format("", "main.fct_visit_events")) == ["e"]
+    assert not copied_whole(twice.format("not materialized ", "main.fct_visit_events"))
+    assert not copied_whole(twice.format("", "dim_visits"))
+    assert not copied_whole("with e as (select * from brg_event_concepts) select * from e")
 
 
 def test_only_staging_reads_sources(manifest):
@@ -132,6 +150,11 @@ def test_macros_are_documented(manifest):
 def test_sql_is_repeatable(compiled):
     found = {name: bad for name, sql in compiled.items() if (bad := not_repeatable(sql))}
     assert found == {}
+
+
+def test_events_are_not_copied_whole(compiled):
+    found = {name: copied for name, sql in compiled.items() if (copied := copied_whole(sql))}
+    assert found == {}, "write `as not materialized`, or import twice where the model is portable"
 
 
 def test_portable_models_stay_portable(manifest, compiled):

@@ -48,7 +48,7 @@ form_lines as (
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select
         event_key,

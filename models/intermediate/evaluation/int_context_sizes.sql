@@ -19,7 +19,7 @@ forms as (
 
 ),
 
-triple_events as (
+triple_events as not materialized (
 
     select * from {{ ref('fct_triple_events') }}
     where role = 'context'

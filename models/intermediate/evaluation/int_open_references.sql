@@ -29,7 +29,7 @@ events as (
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select * from {{ ref('brg_event_concepts') }}
     where cui_id is not null

@@ -8,13 +8,13 @@ triples as (
 
 ),
 
-pool_events as (
+pool_events as not materialized (
 
     select * from {{ ref('int_context_pool_events') }}
 
 ),
 
-event_concepts as (
+event_concepts as not materialized (
 
     select
         event_key,

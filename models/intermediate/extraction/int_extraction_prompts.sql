@@ -3,7 +3,7 @@
 -- alike too. What goes beyond max_prompts_per_task per source and prompt task is not rendered.
 with
 
-task_events as (
+task_events as not materialized (
 
     select * from {{ ref('int_task_events') }} where is_offered
 

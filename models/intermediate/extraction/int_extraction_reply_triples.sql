@@ -14,7 +14,7 @@ prompts as (
 
 ),
 
-task_events as (
+task_events as not materialized (
 
     select * from {{ ref('int_task_events') }} where is_offered
 
@@ -26,7 +26,7 @@ relations as (
 
 ),
 
-event_concepts as (
+event_concepts as not materialized (
 
     select
         event_key,

@@ -14,7 +14,7 @@ visits as (
 
 ),
 
-visit_events as (
+visit_events as not materialized (
 
     select
         event_key,
@@ -25,7 +25,7 @@ visit_events as (
 
 ),
 
-event_concepts as (
+event_concepts as not materialized (
 
     select
         event_key,

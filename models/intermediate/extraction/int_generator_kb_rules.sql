@@ -3,7 +3,7 @@
 -- equivalent make no triple: that is coding, not medicine.
 with
 
-task_events as (
+task_events as not materialized (
 
     select * from {{ ref('int_task_events') }}
 

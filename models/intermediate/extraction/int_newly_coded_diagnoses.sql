@@ -27,7 +27,7 @@ event_roles as (
 
 ),
 
-event_concepts as (
+event_concepts as not materialized (
 
     select
         event_key,

@@ -4,7 +4,7 @@
 -- subjects and pairs take as much memory again.
 with
 
-task_events as (
+task_events as not materialized (
 
     select * from {{ ref('int_task_events') }}
 

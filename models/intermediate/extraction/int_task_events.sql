@@ -3,7 +3,7 @@
 -- many are offered as extraction_roles allows, in md5 order; the others stay here as not offered.
 with
 
-event_roles as (
+event_roles as not materialized (
 
     select * from {{ ref('int_event_roles') }}
 

@@ -27,7 +27,7 @@ visits as (
 
 ),
 
-events as (
+events as not materialized (
 
     select visit_events.*
     from {{ ref('fct_visit_events') }} as visit_events
@@ -36,7 +36,7 @@ events as (
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select * from {{ ref('brg_event_concepts') }}
     where rank = 1

@@ -22,7 +22,7 @@ scenario as (
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select * from {{ ref('brg_event_concepts') }}
     where cui_id is not null

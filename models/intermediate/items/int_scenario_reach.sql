@@ -19,7 +19,7 @@ triple_events as (
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select
         event_key,

@@ -22,7 +22,7 @@ triple_events as (
 
 ),
 
-events as (
+events as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
 

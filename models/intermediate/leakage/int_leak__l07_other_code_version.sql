@@ -10,7 +10,7 @@ templates as (
 
 ),
 
-events as (
+events as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
     where event_type = 'diagnosis'

@@ -17,14 +17,14 @@ visits as (
 
 ),
 
-diagnoses as (
+diagnoses as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
     where event_type = 'diagnosis'
 
 ),
 
-mappings as (
+mappings as not materialized (
 
     select
         event_key,

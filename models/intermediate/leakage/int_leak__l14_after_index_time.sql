@@ -16,7 +16,7 @@ scenario as (
 
 ),
 
-events as (
+events as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
 

@@ -15,7 +15,7 @@ scenario as (
 
 ),
 
-events as (
+events as not materialized (
 
     select
         event_key,

@@ -26,6 +26,28 @@ event_concepts as (
 
 ),
 
+-- Imported again: what is read twice in one statement is first copied whole.
+medications as (
+
+    select
+        visit_key,
+        event_key,
+        is_routine
+    from {{ ref('fct_visit_events') }}
+    where event_type = 'medication'
+
+),
+
+ingredients as (
+
+    select
+        event_key,
+        cui_id
+    from {{ ref('brg_event_concepts') }}
+    where mapping_level <> 'none'
+
+),
+
 excludes1 as (
 
     select * from {{ ref('int_icd_excludes1') }}
@@ -71,17 +93,15 @@ severe_drugs as (
 drug_concepts as (
 
     select distinct
-        visit_events.visit_key,
-        event_concepts.event_key,
-        event_concepts.cui_id,
-        visit_events.is_routine
-    from event_concepts
+        medications.visit_key,
+        ingredients.event_key,
+        ingredients.cui_id,
+        medications.is_routine
+    from ingredients
     inner join severe_drugs
-        on event_concepts.cui_id = severe_drugs.cui_id
-    inner join visit_events
-        on event_concepts.event_key = visit_events.event_key
-    where event_concepts.mapping_level <> 'none'
-        and visit_events.event_type = 'medication'
+        on ingredients.cui_id = severe_drugs.cui_id
+    inner join medications
+        on ingredients.event_key = medications.event_key
 
 ),
 

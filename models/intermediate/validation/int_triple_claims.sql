@@ -14,20 +14,30 @@ event_concepts as (
 
 ),
 
--- A part of a combination or of a joint title is not what was coded.
-own_concepts as (
+named_events as (
 
-    select
-        event_key,
-        cui_id,
-        rank
-    from event_concepts
-    where cui_id is not null
-        and mapping_level not in ('part', 'none')
+    select subject_event_key as event_key from triples
+    union
+    select object_event_key as event_key from triples
 
 ),
 
--- Ranks are compared after the join: triples name few of all events.
+-- Triples name few of all events, so those come first. A part of a combination or of a joint title
+-- is not what was coded.
+own_concepts as (
+
+    select
+        event_concepts.event_key,
+        event_concepts.cui_id,
+        event_concepts.rank
+    from event_concepts
+    inner join named_events
+        on event_concepts.event_key = named_events.event_key
+    where event_concepts.cui_id is not null
+        and event_concepts.mapping_level not in ('part', 'none')
+
+),
+
 pairs as (
 
     select
@@ -35,18 +45,13 @@ pairs as (
         subjects.cui_id as subject_cui_id,
         triples.relation,
         objects.cui_id as object_cui_id,
-        min(subjects.rank) as subject_rank,
-        min(objects.rank) as object_rank
+        subjects.rank as subject_rank,
+        objects.rank as object_rank
     from triples
     inner join own_concepts as subjects
         on triples.subject_event_key = subjects.event_key
     inner join own_concepts as objects
         on triples.object_event_key = objects.event_key
-    group by
-        triples.triple_id,
-        subjects.cui_id,
-        triples.relation,
-        objects.cui_id
 
 )
 

@@ -6,19 +6,19 @@ triples as (
 
 ),
 
-triple_contexts as (
+triple_contexts as not materialized (
 
     select * from {{ ref('int_triple_contexts') }}
 
 ),
 
-visit_events as (
+visit_events as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
 
 ),
 
-event_concepts as (
+event_concepts as not materialized (
 
     select * from {{ ref('brg_event_concepts') }}
 

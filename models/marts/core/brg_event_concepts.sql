@@ -1,6 +1,6 @@
 with
 
-events as (
+events as not materialized (
 
     select * from {{ ref('int_events_deduplicated') }}
 

@@ -19,7 +19,7 @@ triple_contexts as (
 
 ),
 
-visit_events as (
+visit_events as not materialized (
 
     select * from {{ ref('fct_visit_events') }}
 

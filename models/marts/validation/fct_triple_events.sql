@@ -1,7 +1,7 @@
 -- The events of a triple. One row per triple, role and position.
 with
 
-triples as (
+triples as not materialized (
 
     select * from {{ ref('fct_triples') }}
 

@@ -16,7 +16,7 @@ visits as (
 
 ),
 
-concepts as (
+concepts as not materialized (
 
     select
         event_key,
