@@ -25,7 +25,19 @@ import duckdb
 import pyarrow.parquet as pq
 import yaml
 
-from ehrbench import built, convert, dbt, embed, generate, macros, paths, score_texts, seeds, sql
+from ehrbench import (
+    built,
+    convert,
+    dbt,
+    embed,
+    generate,
+    macros,
+    paths,
+    score_texts,
+    seeds,
+    spark,
+    sql,
+)
 from ehrbench.engines import ModelSpec, vllm_offline
 from ehrbench.errors import EhrbenchError, one_line
 from ehrbench.progress import Progress, size
@@ -545,7 +557,9 @@ def pins(extra: str | None = None) -> dict[str, str]:
     text = (paths.project_root() / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     wanted = project["optional-dependencies"][extra] if extra else project["dependencies"]
-    return dict(one.split("==", 1) for one in wanted if "==" in one)
+    pinned = (one.split("==", 1) for one in wanted if "==" in one)
+    # An extra of the package itself, as in ray[data], is no part of its name.
+    return {name.split("[")[0]: version for name, version in pinned}
 
 
 def installed(package: str) -> str | None:
@@ -804,12 +818,13 @@ EXTRAS = {
     "report": "ehrbench report",
     "audit": "spreadsheets of ehrbench audit",
     "evals": "running exports in datasets, lm-eval and inspect",
+    "ray": "ehrbench generate --engine ray",
     "spark": "ehrbench run --spark",
 }
 
 
 def check_extra(extra: str, what: str) -> Finding:
-    """Whether the packages of an extra that a command needs are installed."""
+    """Whether the packages of an extra that a command needs are there, and what they need."""
     wanted = pins(extra)
     lacking = [name for name in wanted if installed(name) is None]
     if lacking:
@@ -819,7 +834,23 @@ def check_extra(extra: str, what: str) -> Finding:
             f"no {', '.join(lacking)}: for {what}, pip install -e '.[{extra}]'",
         )
     versions = ", ".join(f"{name} {installed(name)}" for name in wanted)
+    lack = lacking_beside(extra)
+    if lack:
+        return Finding(MISSING, f"extra {extra}", f"{versions}, but {lack}", other_versions(extra))
     return Finding(OK, f"extra {extra}", versions, other_versions(extra))
+
+
+def lacking_beside(extra: str) -> str | None:
+    """What an extra cannot work without and has not brought: its workers' vLLM, Spark's Java."""
+    if extra == "ray":
+        state, line = vllm_offline.problem()
+        return None if state == OK else line
+    if extra == "spark":
+        try:
+            spark.check_installed()
+        except EhrbenchError as error:
+            return str(error)
+    return None
 
 
 def check_browser() -> Finding:

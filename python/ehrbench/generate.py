@@ -137,8 +137,10 @@ def _pending_sql(
             select
                 request_key,
                 max(attempt) as last_attempt,
-                -- A prompt that does not fit will not fit the next time either.
-                bool_or(error is null or error like 'too_long:%') as is_final,
+                -- As in int_completions_latest.
+                bool_or(
+                    error is null or split_part(error, ':', 1) in ('too_long', 'server_died')
+                ) as is_final,
             from {source}
             group by request_key
         )
@@ -229,10 +231,10 @@ def generate(
 
     `endpoint` is the address of a server, or of several with blanks between. `limit` caps the
     number of requests, `batch` the requests per shard; `options` go to the engine. A request that
-    fails is tried again while it has attempts left, except one whose prompt is too long. Raises
-    EhrbenchError with one line when nothing can be done at all, and EngineUnavailable, with the
-    number of requests that are left, when the engine goes away: what it gave is kept, and the next
-    call asks only the rest.
+    fails is tried again while it has attempts left, except one whose prompt is too long or takes
+    servers down. Raises EhrbenchError with one line when nothing can be done at all, and
+    EngineUnavailable, with the number of requests that are left, when the engine goes away: what it
+    gave is kept, and the next call asks only the rest.
     """
     database = database or paths.database(target)
     store = store or paths.completions_dir(target)

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT, ehrbench
 
-from ehrbench import doctor, paths, pipeline
+from ehrbench import doctor, paths, pipeline, spark
 from ehrbench.doctor import MISSING, OK, WARN, WRONG, Finding, Table, check_source
+from ehrbench.engines import vllm_offline
 from ehrbench.errors import EhrbenchError
 
 PATIENTS = Table("patients", ["hosp/patients.csv.gz"], "csv", ["subject_id", "gender"], ["dod"])
@@ -529,6 +530,36 @@ def test_versions_other_than_the_tested_ones_are_named(own_root, monkeypatch):
     assert "pip install -e '.[evals]'" in found.text
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert doctor.check_browser().state == MISSING
+
+
+def test_ray_and_spark_need_more_than_their_packages(own_root, monkeypatch):
+    version, engine, java = None, ("missing", "no vllm here"), "no Java for Spark (java)"
+
+    def check_installed():
+        if java:
+            raise EhrbenchError(java)
+
+    def lines():
+        found = {finding.name: finding for finding in doctor.examine("synthetic")}
+        return found["extra ray"], found["extra spark"]
+
+    monkeypatch.setattr(doctor, "installed", lambda name: version)
+    monkeypatch.setattr(vllm_offline, "problem", lambda: engine)
+    monkeypatch.setattr(spark, "check_installed", check_installed)
+    assert [(one.state, one.text) for one in lines()] == [
+        (MISSING, "no ray: for ehrbench generate --engine ray, pip install -e '.[ray]'"),
+        (MISSING, "no dbt-spark, pyspark: for ehrbench run --spark, pip install -e '.[spark]'"),
+    ]
+    version = "1.0"
+    assert [(one.state, one.text) for one in lines()] == [
+        (MISSING, "ray 1.0, but no vllm here"),
+        (MISSING, "dbt-spark 1.0, pyspark 1.0, but no Java for Spark (java)"),
+    ]
+    engine, java = (OK, "vllm 1.0"), None
+    ray, on_spark = lines()
+    assert (ray.state, ray.text) == (OK, "ray 1.0")
+    assert (on_spark.state, on_spark.text) == (OK, "dbt-spark 1.0, pyspark 1.0")
+    assert ray.more[0].startswith("ray 1.0 is installed, ")
 
 
 def make_database(file, release="r" * 20):

@@ -8,14 +8,15 @@ import threading
 import time
 
 import pytest
-from faulty_server import FaultyServer, good, status
+from faulty_server import FaultyServer, drop, good, status
+from requests import ConnectionError as HTTPConnectionError
 from test_engines import LABELS, SCHEMA, vllm_server
 from test_generate import runs_of
 from test_server_faults import AT_RANDOM, ask, planned
 
 from ehrbench import cli, completions, generate
 from ehrbench.engines import ModelSpec, complete
-from ehrbench.engines.openai_server import TRIES, OpenAIEngine, _Busy
+from ehrbench.engines.openai_server import DEATHS, TRIES, OpenAIEngine, _Busy, _Reply
 from ehrbench.errors import EhrbenchError, EngineUnavailable
 
 
@@ -191,6 +192,108 @@ def test_a_server_that_comes_back_meanwhile_is_asked_again(serve, fleet):
     first.complete, second.complete = lost, lost_when_the_first_is_back
     (answer,) = complete(engine, requests(1))
     assert answer.text == "answer to question 0000" and second.is_away
+
+
+DIED = f"server_died: {DEATHS} servers died while they had it, the last one nothing else"
+
+
+def deadly(text, step, had):
+    """A script in which one prompt takes its server down; `had` gets what the server had then."""
+
+    def dies(exchange):
+        # A reply counts as under way until its thread has gone on.
+        time.sleep(0.05)
+        while (now := exchange.server.now) < 4 and not had:
+            time.sleep(0.001)
+        had.append(now)
+        step(exchange)
+        exchange.server.close()
+
+    return lambda asked, n: dies if asked == text else after(0.01)
+
+
+@pytest.mark.parametrize("step", [drop, status(500)], ids=["hangs up", "says 500"])
+def test_a_prompt_that_takes_servers_down_takes_two_and_no_other_request(plan, serve, step):
+    texts, had = [request.request_key for request in requests(120)], []
+    planned(plan, texts, 3)
+    bad = texts.pop(30)
+    servers = [serve(deadly(bad, step, had)) for _ in range(3)]
+    outcome = generated(plan, servers)
+    assert (outcome.succeeded, outcome.failed) == (119, 1)
+    rows = {row["request_key"]: row for row in plan.stored()}
+    assert rows.pop(bad)["error"] == DIED
+    assert {(row["error"], row["attempt"]) for row in rows.values()} == {(None, 1)}
+    # It shared the first one with others, which were asked again, and had the second for itself.
+    assert had == [4, 1]
+    assert 119 < sum(sum(server.posts[text] for server in servers) for text in texts) <= 119 + 3
+    assert sorted(server.posts[bad] for server in servers) == [0, 1, 1]
+
+
+def test_a_prompt_that_took_all_servers_down_is_not_among_those_that_are_left(plan, serve):
+    """More requests than the engine takes at a time, so that some are left whatever comes last."""
+    texts, had = [request.request_key for request in requests(540)], []
+    planned(plan, texts, 3)
+    bad = texts.pop(5)
+    servers = [serve(deadly(bad, drop, had)) for _ in range(2)]
+    with pytest.raises(EngineUnavailable, match="the same command asks only those"):
+        generated(plan, servers)
+    errors = {row["request_key"]: row["error"] for row in plan.stored() if row["error"]}
+    assert errors == {bad: DIED}
+    again = [serve(good, port=server.port) for server in servers]
+    done = {row["request_key"] for row in plan.stored()}
+    assert generated(plan, again).succeeded == 540 - len(done) >= 28
+    assert {row["request_key"] for row in plan.stored() if not row["error"]} == set(texts)
+    assert sum(server.posts[bad] for server in again) == 0
+
+
+def test_a_server_that_was_gone_before_has_not_died_of_a_request(serve, fleet):
+    gone, dies, other = serve(), serve(lambda text, n: lambda e: e.server.close()), serve()
+    engine = fleet(gone, dies, other)
+    gone.close()
+    (answer,) = complete(engine, requests(1))
+    assert answer.text == "answer to question 0000"
+    assert [sum(server.posts.values()) for server in (gone, dies, other)] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("method", "then", "had_it"),
+    [("POST", None, True), ("GET", None, False), ("POST", _Reply(503, {}, b""), False)],
+)
+def test_only_what_was_asked_of_the_model_counts(
+    serve, fleet, monkeypatch, method, then, had_it
+):
+    """And only if the server is gone, not where it is too busy the next time."""
+    engine, given = fleet(serve(), serve()), []
+
+    def breaks(asked, *_):
+        given.append(asked)
+        if then and given.count(method) > 1:
+            return then
+        if then and asked != method:
+            return _Reply(200, {}, b"")
+        raise HTTPConnectionError
+
+    monkeypatch.setattr(engine.servers[0], "_exchange", breaks)
+    with pytest.raises(_Busy) as raised:
+        engine.servers[0]._call(method, "http://127.0.0.1:9", {})
+    assert raised.value.had_it is had_it
+
+
+def test_servers_that_died_are_counted_while_others_come_back(serve, fleet):
+    engine = fleet(serve(), serve())
+    first, second = engine.servers
+
+    def dies(request):
+        error = _Busy("no")
+        error.had_it = True
+        raise error
+
+    def lost_when_the_first_is_back(request):
+        first.is_away = False
+        raise _Busy("no")
+
+    first.complete, second.complete = dies, lost_when_the_first_is_back
+    assert complete(engine, requests(1))[0].error == DIED
 
 
 def test_all_are_waited_for_when_none_is_free(serve, fleet):

@@ -84,10 +84,11 @@ def test_a_limit_takes_the_first_of_the_plan_and_keeps_the_prefix_order(plan, ca
     assert canned.asked[-1] == ("k4", 1)
 
 
-def test_a_prompt_that_is_too_long_is_not_tried_again(plan, canned, monkeypatch):
+@pytest.mark.parametrize("failure", [engines.too_long(9, 1, 8), engines.failed("server_died: 2")])
+def test_a_failure_that_would_come_again_is_not_tried_again(plan, canned, monkeypatch, failure):
     plan.add_model("tiny")
     plan.add("k1", max_attempts=3)
-    monkeypatch.setattr(canned, "answer", lambda *_: engines.too_long(9, 1, 8))
+    monkeypatch.setattr(canned, "answer", lambda *_: failure)
     assert run(plan).asked == 1
     assert run(plan).asked == 0
 

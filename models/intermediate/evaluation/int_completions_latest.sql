@@ -12,8 +12,9 @@ judged as (
     select
         *,
         coalesce(finish_reason, '') <> 'error' and coalesce(error, '') = '' as is_success,
-        -- The engine will refuse the same prompt again, so further attempts are no use.
-        coalesce(error, '') like 'too_long%' as is_too_long
+        coalesce(error, '') like 'too_long%' as is_too_long,
+        -- An engine will refuse the one again, and the other would take more servers down.
+        split_part(coalesce(error, ''), ':', 1) in ('too_long', 'server_died') as is_final
     from completions
 
 ),
@@ -59,6 +60,7 @@ latest as (
         ---------- state
         is_success,
         is_too_long,
+        is_final,
         n_attempts
     from ranked
     where choice_rank = 1

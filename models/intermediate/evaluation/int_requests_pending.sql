@@ -38,7 +38,7 @@ pending as (
         on planned.request_key = latest.request_key
     where planned.engine <> 'sql'
         and coalesce(not latest.is_success, true)
-        and coalesce(not latest.is_too_long, true)
+        and coalesce(not latest.is_final, true)
         and coalesce(latest.n_attempts, 0) < planned.max_attempts
 
 )

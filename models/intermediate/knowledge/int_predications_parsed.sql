@@ -78,11 +78,7 @@ select
     resolved.predication_id,
     resolved.sentence_id,
     resolved.pmid,
-    case
-        when substr(resolved.predicate_name, 1, 4) = 'NEG_' then substr(resolved.predicate_name, 5)
-        else resolved.predicate_name
-    end as predicate,
-    substr(resolved.predicate_name, 1, 4) = 'NEG_' as is_negated,
+    {{ predicate_parts('resolved.predicate_name') }},
     resolved.subject_cui_id,
     resolved.object_cui_id,
     case

@@ -19,11 +19,7 @@ named_hits as (
 
     select
         *,
-        substr(predicate_or_rela, 1, 4) = 'NEG_' as is_negated,
-        case
-            when substr(predicate_or_rela, 1, 4) = 'NEG_' then substr(predicate_or_rela, 5)
-            else predicate_or_rela
-        end as predicate
+        {{ predicate_parts('predicate_or_rela') }}
     from hits
     where kb = 'semmeddb'
 

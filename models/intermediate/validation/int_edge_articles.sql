@@ -28,11 +28,7 @@ met_edges as (
         edge_subject_cui_id,
         predicate_or_rela,
         edge_object_cui_id,
-        substr(predicate_or_rela, 1, 4) = 'NEG_' as is_negated,
-        case
-            when substr(predicate_or_rela, 1, 4) = 'NEG_' then substr(predicate_or_rela, 5)
-            else predicate_or_rela
-        end as predicate,
+        {{ predicate_parts('predicate_or_rela') }},
         {{ var('evidence_rows') }} + max(n_rows - n_pmids) as n_looked_at
     from hits
     where kb = 'semmeddb'

@@ -47,13 +47,16 @@ pair_visits as (
 
 )
 
--- Whole millionths of a person, so that no order of adding can change a sum.
+-- Whole millionths of a person, so that no order of adding can change a sum. A person's number is
+-- that of the first visit, doubled, for next_visit one more: no two can be equal.
 select
     source,
     pair_window,
     person_group,
-    cast(dense_rank() over (order by source, pair_window, person_group) as integer)
-        as person_number,
+    cast(
+        2 * min(subject_visit_id) over (partition by source, pair_window, person_group)
+        + case pair_window when 'next_visit' then 1 else 0 end as integer
+    ) as person_number,
     subject_visit_id,
     object_visit_id,
     cast(floor(

@@ -64,7 +64,7 @@ planned_statuses as (
         coalesce(requests.arm, 'none') as arm,
         case
             when latest.is_success or baseline_completions.request_key is not null then 'done'
-            when latest.is_too_long or latest.n_attempts >= requests.max_attempts then 'failed'
+            when latest.is_final or latest.n_attempts >= requests.max_attempts then 'failed'
             when requests.is_waiting then 'waiting'
             when models_without_weights.model is not null then 'no_weights'
             when requests.engine = 'sql' then 'no_vectors'

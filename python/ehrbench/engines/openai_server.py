@@ -47,6 +47,8 @@ LARGEST_REPLY = 64 * 2**20
 # A server that went away while there are others is asked again after so many times `backoff_s`,
 # then three times as long, and so on; after so many losses in a row no more.
 REST, LOSSES = 30, 5
+# Servers that may die while they have a request; from the first on they have nothing else then.
+DEATHS = 2
 # Seconds in which a server lists its models when it is there.
 PROBE_S = 30.0
 BUSY_CODES = (429, 503, 529)
@@ -97,10 +99,10 @@ def addresses(endpoint: str) -> list[str]:
 class _Busy(Exception):
     """The server did not take the request: not this request's fault.
 
-    `wait_s` are the seconds that it asks to wait.
+    `wait_s` are the seconds that it asks to wait; `had_it`: it is gone and had the request before.
     """
 
-    wait_s = 0.0
+    wait_s, had_it = 0.0, False
 
 
 class _Dropped(Exception):
@@ -129,7 +131,7 @@ class _Server:
     """One server: how to ask it, and how it fares; OpenAIEngine says how long it is waited for.
 
     `elsewhere` tells whether another server is there to ask. `is_away`, `back_at` (the time from
-    which it may be asked again), `losses` and `n_open` (requests that it has) are the engine's.
+    which it may be asked again), `losses` and `n_open` (places that are taken) are the engine's.
     """
 
     def __init__(
@@ -216,6 +218,7 @@ class _Server:
         not there is not waited for while another one is.
         """
         started, wait_s, faults, busy = self._clock(), self.backoff_s, 0, 0
+        had_it = False
         while True:
             reply, asked_s, is_last = None, 0.0, False
             try:
@@ -227,6 +230,7 @@ class _Server:
                     raise
                 reason = f"cannot be reached ({type(error).__name__})"
                 faults += 1
+                had_it = had_it or _was_sent(error)
                 is_last = self._elsewhere(self) and not self._is_there()
             else:
                 self._check_access(reply)
@@ -238,6 +242,7 @@ class _Server:
                 elif reply.status_code in RETRIED_CODES:
                     reason = f"fails (HTTP {reply.status_code})"
                     faults += 1
+                    had_it = True
                 else:
                     self._faults = 0
                     return reply
@@ -256,7 +261,7 @@ class _Server:
             self._count_fault(reason)
             raise _Dropped
         gone = _Busy(f"server {self.base} {reason}; start it, or try again later")
-        gone.wait_s = asked_s
+        gone.wait_s, gone.had_it = asked_s, had_it and reply is None and method == "POST"
         raise gone
 
     def _check_access(self, reply: _Reply) -> None:
@@ -537,7 +542,9 @@ class OpenAIEngine:
 
     `endpoint` is an address, or several with blanks between. A request goes to the server that
     has the fewest. What a server cannot take goes to another one, and a failure that may be the
-    server's fault is asked of one more; the engine is gone when all servers are.
+    server's fault is asked of one more; the engine is gone when all servers are. What a server had
+    when it died is asked of a server that has nothing else, so when others are done; a request
+    that DEATHS servers died with fails.
 
     A try ends after `timeout_s`, however slowly the reply comes in. A busy, broken or unreachable
     server is asked again after `backoff_s`, then three times as long, and so on; see TRIES,
@@ -631,14 +638,14 @@ class OpenAIEngine:
         if problem is not None:
             raise EngineUnavailable(str(problem)) from problem
 
-    def _complete_one(self, request: Request) -> Completion:
+    def _complete_one(self, request: Request, deaths: int = 0) -> Completion:
         """Ask one server after the other until one has the answer.
 
-        Raises EngineUnavailable when all are away.
+        `deaths` are servers that have died with it. Raises EngineUnavailable when all are away.
         """
         asked: list[_Server] = []
         failure, problem = None, ""
-        while taken := self._take(asked):
+        while taken := self._take(asked, places := self.concurrency if deaths else 1):
             server, is_probe = taken
             asked.append(server)
             try:
@@ -649,9 +656,15 @@ class OpenAIEngine:
             except (_Busy, EngineUnavailable) as error:
                 self._lose(server, error, is_probe)
                 problem = str(error)
+                deaths += getattr(error, "had_it", False)
+                if deaths == DEATHS:
+                    return failed(
+                        f"server_died: {DEATHS} servers died while they had it, the last one "
+                        "nothing else"
+                    )
                 continue
             finally:
-                self._give_back(server)
+                self._give_back(server, places)
             is_suspect = (completion.error or "").split(":")[0] in SUSPECT
             if is_probe:
                 self._judge(server, not is_suspect)
@@ -668,12 +681,13 @@ class OpenAIEngine:
         if is_over:
             raise EngineUnavailable(self._gone)
         # One that was lost has come back meanwhile.
-        return self._complete_one(request)
+        return self._complete_one(request, deaths)
 
     # ---------------------------------------------------------------------------- servers
 
-    def _take(self, asked: list[_Server]) -> tuple[_Server, bool] | None:
-        """A server with room that was not asked yet, waited for, and whether it is on probation.
+    def _take(self, asked: list[_Server], places: int = 1) -> tuple[_Server, bool] | None:
+        """A server that was not asked yet and has so many `places` free, waited for, and whether it
+        is on probation.
 
         One that is away gets one request, when its rest is over or no other is left. None when
         there is no server for this request.
@@ -690,19 +704,19 @@ class OpenAIEngine:
                     and server.n_open == 0
                     and (is_last or self._clock() >= server.back_at)
                 ]
-                free = due or [server for server in up if server.n_open < self.concurrency]
+                free = due or [one for one in up if one.n_open + places <= self.concurrency]
                 if free:
                     server = min(free, key=lambda one: one.n_open)
-                    server.n_open += 1
+                    server.n_open += places
                     return server, server.is_away
                 if not up and not (is_last and left):
                     break
                 self._turn.wait(self._backoff_s)
         return None
 
-    def _give_back(self, server: _Server) -> None:
+    def _give_back(self, server: _Server, places: int) -> None:
         with self._turn:
-            server.n_open -= 1
+            server.n_open -= places
             self._turn.notify_all()
 
     def _lose(self, server: _Server, error: Exception, is_probe: bool) -> None:
@@ -746,6 +760,12 @@ class OpenAIEngine:
     def close(self) -> None:
         """Let the worker threads end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _was_sent(error: requests.RequestException) -> bool:
+    """Whether a connection broke that stood, so that the server may have had the request."""
+    cause = error.args[0] if error.args else None
+    return not isinstance(cause, urllib3.exceptions.MaxRetryError)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
