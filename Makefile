@@ -125,6 +125,7 @@ $(SOAKED): $(TESTED_BY) requirements/soak.txt
 	@touch $@
 
 soak: $(SOAKED)
+	@test ! -e $(ENGINE) || $(EHRBENCH) convert embedded-model
 	@$(PY) -m pytest $(PYTEST) -m soak
 
 $(BENCHED): $(BASE) requirements/bench.txt

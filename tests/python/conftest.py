@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -19,6 +20,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 sys.path.insert(0, str(ROOT / "python"))
+
+from ehrbench.dbt import GC_RARELY, PROGRAM  # noqa: E402 (behind the path)
 
 IN_CI = os.environ.get("CI") == "true"
 COLUMNS = {
@@ -41,6 +44,8 @@ COLUMNS = {
 
 
 def pytest_configure(config):
+    # As for dbt: manifests and parsed SQL live to the end.
+    gc.set_threshold(*GC_RARELY)
     config.addinivalue_line("markers", "engine: needs vllm")
     config.addinivalue_line("markers", "soak: long; runs with make soak only")
     config.addinivalue_line("markers", "gates: a cohort of its own; runs with make gates only")
@@ -146,7 +151,7 @@ def dbt(*arguments: object, target_path: Path, **settings: object) -> subprocess
     """Run dbt with artefacts of its own and no log file, which would cost a tenth of its time."""
     return subprocess.run(
         [
-            *(sys.executable, "-m", "dbt.cli.main", "--no-use-colors", *map(str, arguments)),
+            *(sys.executable, *PROGRAM, "--no-use-colors", *map(str, arguments)),
             *("--project-dir", str(ROOT), "--profiles-dir", str(ROOT)),
             *("--target-path", str(target_path), "--log-path", str(target_path / "logs")),
             *("--partial-parse", "--log-level-file", "none"),

@@ -303,7 +303,7 @@ if "transformers" in engines:
     from transformers.utils.hub import is_offline_mode
     found["transformers"] = not is_offline_mode()
 if "ray" in engines:
-    from ray._private.usage import usage_lib
+    from ray._common.usage import usage_lib
     found["ray"] = usage_lib.usage_stats_enabled()
 if "vllm" in engines:
     from vllm.usage.usage_lib import is_usage_stats_enabled

@@ -127,9 +127,12 @@ def killer(server, tmp_path, request):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Path below a folder -> bytes, of every file whatever its name."""
+    """Path below a folder -> bytes, of every file whatever its name.
+
+    A lock says who was cut off until the next writer takes it: that it is there counts.
+    """
     return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
+        file.relative_to(folder).as_posix(): b"" if file.name == completions.LOCK else file.read_bytes()
         for file in sorted(folder.rglob("*"))
         if file.is_file()
     }
@@ -140,7 +143,7 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob(".*")
-        if path.name not in (".lock",)
+        if path.name != completions.LOCK
     )
 
 

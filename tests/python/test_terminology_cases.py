@@ -1,4 +1,4 @@
-"""The macros normalize_icd and normalize_ndc, compiled by dbt, over the case tables."""
+"""The macros normalize_icd and normalize_ndc over the case tables."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import csv
 import duckdb
 import pytest
 from conftest import ROOT
+from raw_renderer import Renderer
 
 CASES = ROOT / "tests" / "fixtures" / "cases"
-SEPARATOR = "-- next case table"
 
 
 @pytest.fixture(scope="module")
-def macro_sql(synthetic_project) -> dict[str, str]:
-    """Compiled SQL of both macros, each over a table `cases` of text columns, in one dbt call."""
-    inline = f"""
-        select *, {{{{ normalize_icd('raw_code', 'icd_version', 'code_kind') }}}} as dotted
-        from cases
-        {SEPARATOR}
-        select *, {{{{ normalize_ndc('raw_ndc') }}}} as ndc from cases
-        {SEPARATOR}
-        select {{{{ normalize_icd("'E850'", 9, 'diagnosis') }}}} as icd9,
-            {{{{ normalize_icd("'E850'", 10, 'diagnosis') }}}} as icd10,
-            {{{{ normalize_icd("'0117'", 9, 'procedure') }}}} as icd9_procedure
-    """
-    done = synthetic_project.run("--quiet", "compile", "--inline", inline)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-1000:]
-    icd, ndc, literal = done.stdout[done.stdout.index("select *,"):].split(SEPARATOR)
-    return {"icd": icd, "ndc": ndc, "literal": literal}
+def macro_sql() -> dict[str, str]:
+    """SQL of both macros, each over a table `cases` of text columns."""
+    with duckdb.connect() as connection:
+        render = Renderer(connection).macros.render
+        return {
+            "icd": render(
+                "select *, {{ normalize_icd('raw_code', 'icd_version', 'code_kind') }} as dotted "
+                "from cases"
+            ),
+            "ndc": render("select *, {{ normalize_ndc('raw_ndc') }} as ndc from cases"),
+            "literal": render(
+                """select {{ normalize_icd("'E850'", 9, 'diagnosis') }} as icd9,
+                {{ normalize_icd("'E850'", 10, 'diagnosis') }} as icd10,
+                {{ normalize_icd("'0117'", 9, 'procedure') }} as icd9_procedure"""
+            ),
+        }
 
 
 def over(rows: list[dict], sql: str) -> list[dict]:
