@@ -4,7 +4,8 @@ Numerator: the portable models from the predications to fct_triple_checks on cla
 benchmark makes from the cohort's events, in three groups: the edges, which have a goal of their
 own; what looks for a claim's concepts in the visits (lift), which reads no predication; and the
 checks, all the rest. Denominator: reading every column that the models name from the same Parquet
-file.
+file. The triples show no context, which is no part of a claim: what their context check takes is in
+profile_build.py.
 """
 
 from __future__ import annotations
