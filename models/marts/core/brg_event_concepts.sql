@@ -2,7 +2,7 @@ with
 
 events as not materialized (
 
-    select * from {{ ref('int_events_deduplicated') }}
+    select * from {{ ref('fct_visit_events') }}
 
 ),
 
