@@ -21,10 +21,17 @@ class Exchange:
     """One request on a connection; a step writes its reply, and says True to keep the line open."""
 
     def __init__(self, server: FaultyServer, line: socket.socket, text: str):
-        self.server, self.line, self.text = server, line, text
+        self.server, self.line, self.text, self.is_open = server, line, text, True
 
     def send(self, data: bytes) -> None:
+        self.end()
         self.line.sendall(data)
+
+    def end(self) -> None:
+        """It counts as under way no longer than its client can know of it."""
+        with self.server.guard:
+            self.server.now -= self.is_open
+            self.is_open = False
 
 
 def whole(body: bytes, status: str = "200 OK", **headers: str) -> bytes:
@@ -174,11 +181,11 @@ class FaultyServer:
             n = self.posts[text]
             self.now += 1
             self.most = max(self.most, self.now)
+        exchange = Exchange(self, line, text)
         try:
-            return self.script(text, n)(Exchange(self, line, text))
+            return self.script(text, n)(exchange)
         finally:
-            with self.guard:
-                self.now -= 1
+            exchange.end()
 
     def close(self) -> None:
         self.over.set()
