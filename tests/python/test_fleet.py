@@ -167,11 +167,13 @@ def test_a_slow_server_gets_less_and_none_more_than_its_number(serve, fleet):
 def test_a_busy_server_is_not_waited_for_while_another_is_there(serve, fleet, capsys):
     free, busy = serve(after(0.002)), serve(status(429, Retry_After="60"))
     started = time.monotonic()
-    answers = complete(fleet(free, busy, backoff_s=0.001), requests(200))
+    engine = fleet(free, busy, backoff_s=0.001)
+    answers = complete(engine, requests(200))
     assert time.monotonic() - started < 20
     assert {answer.error for answer in answers} == {None}
     # It rests as long as it asks, not as long as others do.
     assert sum(busy.posts.values()) <= 4
+    assert engine.servers[1].back_at >= started + 60
     assert "is too busy (HTTP 429)" in capsys.readouterr().out
 
 

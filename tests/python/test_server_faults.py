@@ -200,6 +200,23 @@ def test_a_server_that_goes_away_is_no_fault_of_a_request(serve):
     engine.close()
 
 
+def test_a_server_that_is_gone_for_a_moment_is_waited_for(serve):
+    server, patience = serve(lambda text, n: good), Patience()
+    back = []
+
+    def sleep(seconds):
+        patience.sleep(seconds)
+        if len(patience.waits) == TRIES - 1:
+            back.append(FaultyServer(server.script, port=server.port))
+
+    engine = engine_on(server, patience, concurrency=1, sleep=sleep)
+    server.close()
+    (answer,) = complete(engine, [ask("one")])
+    engine.close()
+    back[0].close()
+    assert answer.error is None and back[0].posts["one"] == 1
+
+
 def test_a_server_that_fails_every_request_is_gone(serve):
     server = serve(lambda text, n: status(500))
     engine = engine_on(server, Patience(), concurrency=4)
