@@ -117,15 +117,16 @@ def test_a_server_that_is_killed_midway_costs_nothing(plan, serve, capsys):
 
 
 def test_a_server_that_comes_back_gets_its_share_again(serve, fleet, capsys):
-    first, second = serve(after(0.005)), serve()
-    engine = fleet(first, second, backoff_s=0.005)
+    first, second, now = serve(after(0.005)), serve(), [0.0]
+    engine = fleet(first, second, backoff_s=0.005, clock=lambda: now[0])
     second.close()
     assert {a.error for a in complete(engine, requests(40))} == {None}
-    assert sum(first.posts.values()) == 40
     again = serve(after(0.005), port=second.port)
-    # Its rest is 30 times the backoff, not over yet.
-    answers = complete(engine, requests(250))
-    assert {answer.error for answer in answers} == {None}
+    assert {a.error for a in complete(engine, requests(40))} == {None}
+    assert sum(first.posts.values()) == 80 and not again.posts
+    # Its rest is over.
+    now[0] = engine.servers[1].back_at
+    assert {a.error for a in complete(engine, requests(250))} == {None}
     assert sum(again.posts.values()) > 20
     said = capsys.readouterr().out
     assert said.count("1 of 2 servers go on") == 1
@@ -156,7 +157,7 @@ def test_one_that_is_another_when_it_comes_back_is_left_out(serve, fleet):
 
 
 def test_a_slow_server_gets_less_and_none_more_than_its_number(serve, fleet):
-    quick, slow = serve(after(0.004)), serve(after(0.08))
+    quick, slow = serve(after(0.004)), serve(after(0.5))
     answers = complete(fleet(quick, slow), requests(200))
     assert {answer.error for answer in answers} == {None}
     assert sum(quick.posts.values()) > 3 * sum(slow.posts.values()) > 0
