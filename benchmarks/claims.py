@@ -13,7 +13,7 @@ MADE = ("fct_triples", "fct_triple_events", "fct_triple_proposals")
 STARTS = (
     "int_predications_parsed",
     "int_triple_claims",
-    "int_check__grounded",
+    "int_ungrounded_triples",
     "int_claim_pairs",
     "int_triple_contexts",
 )
