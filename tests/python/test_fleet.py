@@ -16,7 +16,15 @@ from test_server_faults import AT_RANDOM, ask, planned
 
 from ehrbench import cli, completions, generate
 from ehrbench.engines import ModelSpec, complete
-from ehrbench.engines.openai_server import DEATHS, TRIES, OpenAIEngine, _Busy, _Reply
+from ehrbench.engines.openai_server import (
+    DEATHS,
+    LOSSES,
+    REST,
+    TRIES,
+    OpenAIEngine,
+    _Busy,
+    _Reply,
+)
 from ehrbench.errors import EhrbenchError, EngineUnavailable
 
 
@@ -144,6 +152,27 @@ def test_a_server_that_never_comes_back_is_asked_a_few_times_only(serve, fleet, 
     # The one that is left gets no more at once than before.
     assert first.most == 4
     assert len(looks) == 4 and capsys.readouterr().out.count("servers go on") == 1
+
+
+def test_rests_grow_threefold_until_there_are_too_many(serve, fleet):
+    first, second, now, rests = serve(after(0.05)), serve(), [0.0], []
+    engine = fleet(first, second, backoff_s=1, clock=lambda: now[0])
+    lost = engine.servers[1]
+
+    def losses(n):
+        for _ in range(n):
+            assert {a.error for a in complete(engine, requests(8))} == {None}
+            rests.append(lost.back_at - now[0])
+            now[0] = lost.back_at
+
+    second.close()
+    losses(2)
+    again = serve(port=second.port)
+    assert {a.error for a in complete(engine, requests(8))} == {None}
+    assert again.posts and not lost.is_away
+    again.close()
+    losses(LOSSES)
+    assert rests == [REST, 3 * REST, *(REST * 3**n for n in range(LOSSES - 1)), float("inf")]
 
 
 def test_one_that_is_another_when_it_comes_back_is_left_out(serve, fleet):
